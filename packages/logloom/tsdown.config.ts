@@ -14,15 +14,15 @@ const library = {
   deps: { neverBundle: [/^node:/, "react", "winston-transport"] },
 };
 
+const entries = "console edge express hono next pino read tenants viewer viewer-react winston"
+  .split(" ");
+
 export default defineConfig([
   // Pages and workers load the smaller file. Servers have signals and processes.
   { ...library, entry: "src/index.ts", define: { LOGLOOM_IS_PAGE: "true" } },
   { ...library, entry: { server: "src/index.ts" } },
   // Each entry is one complete file, so that a page loads only one.
-  ...["console", "pino", "read", "tenants", "viewer", "viewer-react", "winston"].map((name) => ({
-    ...library,
-    entry: `src/${name}.ts`,
-  })),
+  ...entries.map((name) => ({ ...library, entry: `src/${name}.ts` })),
   // The operations in the format of supabase-js.
   { ...library, entry: { types: "../../types/database.ts" } },
   // The command line includes its libraries, so that an application that only sends installs none of them.

@@ -1,4 +1,6 @@
 import { captureErrors } from "./uncaught_errors.ts";
+import { isForPages } from "./runtime.ts";
+import { requestFields } from "./request_fields.ts";
 import { logRequest } from "./log_request.ts";
 import { createSender, type Sender, type SenderOptions } from "./sender.ts";
 import type { Fields, Level, Log, Logger } from "./types.ts";
@@ -33,7 +35,7 @@ export function loggerOf(sender: Sender, options: LoggerOptions, base: Fields): 
     if (Math.random() >= (sample[level] ?? 1)) return;
     try {
       const [text, fields] = partsOf(first, second);
-      const all: Fields = { msg: text, ...base, ...fields };
+      const all: Fields = { msg: text, ...!isForPages && requestFields(), ...base, ...fields };
       all.msg = text;
       const event: Record<string, unknown> = { ts: new Date(), level };
       const attrs: Record<string, unknown> = Object.create(null);

@@ -31,7 +31,7 @@ export const host: Host = globalThis as unknown as Host;
 declare const LOGLOOM_IS_PAGE: boolean | undefined;
 
 /** True in the build for pages, which leaves out what only servers use. */
-const isForPages = typeof LOGLOOM_IS_PAGE === "boolean";
+export const isForPages: boolean = typeof LOGLOOM_IS_PAGE === "boolean";
 
 /** Whether the program runs in a browser's page. */
 export const isPage: boolean = host.document !== undefined;
