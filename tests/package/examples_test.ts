@@ -60,8 +60,8 @@ Deno.test("examples/edge_function.ts: the answer does not wait, the function liv
   // Copies the files like docs/guides/send/edge-functions.md.
   await Deno.mkdir(`${project}/functions/_shared`, { recursive: true });
   await Deno.mkdir(`${project}/functions/checkout`, { recursive: true });
-  const server = `${project}/node_modules/logloom/dist/server.js`;
-  await Deno.copyFile(server, `${project}/functions/_shared/logloom.js`);
+  const built = `${project}/node_modules/logloom/dist/edge.js`;
+  await Deno.copyFile(built, `${project}/functions/_shared/logloom.js`);
   const example = `${checkout}/examples/edge_function.ts`;
   await Deno.copyFile(example, `${project}/functions/checkout/index.ts`);
   // The objects that the hosted runtime gives to a function.
@@ -125,7 +125,10 @@ Deno.test("examples/edge_function.ts: the answer does not wait, the function liv
   assert.equal(await Deno.readTextFile(`${project}/kept.txt`), "1");
   const [placed, request] = await arrived(trial, 2);
   assert.deepEqual([placed.msg, placed.attrs], ["order placed", { order: 7 }]);
-  assert.deepEqual([request.msg, request.level], ["POST /checkout 200", "info"]);
+  assert.deepEqual(
+    [request.msg, request.level, request.req_id],
+    ["POST /checkout 200", "info", placed.req_id],
+  );
 });
 
 Deno.test("each example has ten to forty lines", async () => {

@@ -7,7 +7,7 @@ import { checkout } from "../../local/stack.ts";
 export const project = `${checkout}/.logloom/package`;
 
 /** Libraries that applications use together with the package. */
-const beside = ["pino", "pino-9", "winston", "winston-transport"];
+const beside = ["express", "hono", "pino", "pino-9", "winston", "winston-transport"];
 
 export async function makeProject(tarball: string): Promise<void> {
   await removeIfThere(project);

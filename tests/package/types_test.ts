@@ -17,6 +17,7 @@ const right = [
   'logs.list("list_alert_history", { p_acknowledged: false }).next()',
   'createLogger({ supabase, service: "a" }).info("b", { c: 1 })',
   'createLogger({ url: undefined, key: "k", service: "a", sample: { debug: 0.1 } }).with({ a: 1 })',
+  "Deno.serve(logged(log, (_request, { remoteAddr }) => new Response(remoteAddr.hostname)))",
 ];
 
 /** Calls that must not compile. */
@@ -35,14 +36,16 @@ const wrong = [
   'createReader({ url: "https://a.example" })',
   'createLogger({ url: "u", key: "k" })',
   'createLogger({ url: "u", key: "k", service: "a", level: "trace" })',
+  'Deno.serve(logged(log, () => "text"))',
 ];
 
 Deno.test("a wrong use of the package does not compile, a right one does", async () => {
   const head = [
     'import { createClient } from "@supabase/supabase-js";',
     'import type { Database } from "../types/database.ts";',
-    'import { createLogger } from "../packages/logloom/src/index.ts";',
+    'import { createLogger, logged } from "../packages/logloom/src/edge.ts";',
     'import { createReader } from "../packages/logloom/src/read.ts";',
+    'const log = createLogger({ url: "u", key: "k", service: "a" });',
     'const supabase = createClient<Database>("http://127.0.0.1", "key");',
     'const logs = createReader(createClient("http://127.0.0.1", "key"));',
   ];
