@@ -10,7 +10,7 @@ import { chromium as executablePath } from "../../local/browser.ts";
 import { checkout } from "../../local/stack.ts";
 import type { ParametersOf } from "../../packages/logloom/src/read.ts";
 import { freePort } from "../support/free_port.ts";
-import { patience } from "../support/eventually.ts";
+import { eventually, patience } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
 import type { User } from "../support/users.ts";
 import { project } from "./project.ts";
@@ -172,6 +172,10 @@ export async function open(tokens: string | (string | Token)[], options: Options
   page.on("request", (request) => {
     requests.push({ url: request.url(), headers: request.headers() });
   });
+  const underWay = new Set<unknown>();
+  page.on("request", (request) => underWay.add(request));
+  page.on("requestfinished", (request) => underWay.delete(request));
+  page.on("requestfailed", (request) => underWay.delete(request));
   page.on("response", (response) => void answers.push(response.text().catch(() => "")));
   await page.addInitScript((tokens: unknown[]) => {
     const given = [...tokens];
@@ -201,6 +205,8 @@ export async function open(tokens: string | (string | Token)[], options: Options
     inner,
     row: (text: string) => frame.getByRole("row").filter({ hasText: text }).first(),
     said: () => page.evaluate(() => (globalThis as unknown as { said: [string, unknown][] }).said),
+    /** Waits until each request is answered. A search that is begun anew keeps its slot for a while. */
+    rests: () => eventually("all is answered", () => Promise.resolve(underWay.size === 0)),
     /** How often the page asked for a token. */
     asked: () =>
       page.evaluate(() =>

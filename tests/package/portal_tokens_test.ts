@@ -37,6 +37,7 @@ inBrowser("shortly before a token expires the page gets the next one, unnoticed"
   await tab.page.clock.fastForward(570_000);
   await eventually("the next token to be asked for", async () => await tab.asked() === 2);
   const run = async () => {
+    await tab.rests();
     const before = tab.requests.length;
     await tab.frame.getByRole("button", { name: "Run", exact: true }).click();
     return await eventually(
