@@ -166,7 +166,8 @@ export async function open(tokens: string | (string | Token)[], options: Options
   const answers: Promise<string>[] = [];
   page.on("console", (message) => {
     if (!["error", "warning"].includes(message.type())) return;
-    if (!options.expected?.test(message.text())) faults.push(message.text());
+    if (options.expected?.test(message.text())) return;
+    faults.push(`${message.text()} ${message.location().url}`);
   });
   page.on("pageerror", (error) => faults.push(error.message));
   page.on("request", (request) => {

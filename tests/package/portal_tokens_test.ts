@@ -30,6 +30,7 @@ inBrowser("shortly before a token expires the page gets the next one, unnoticed"
   await using tab = await open([first, second], { clock: true });
   const row = tab.row("card declined");
   await row.waitFor();
+  await tab.rests();
   await row.evaluate((element) => element.setAttribute("data-same", ""));
   // The next token is requested in nine minutes. Less time than that has passed so far.
   await tab.page.clock.fastForward(3_000_000);

@@ -5,12 +5,11 @@ import { parseExactly } from "../service/exact-json.ts";
 import { Listeners } from "../service/session.ts";
 import type { ParentPage } from "./parent-page.ts";
 import type { PortalSession } from "./portal-session.ts";
+import { inTurn } from "./requests-in-turn.ts";
 
 /** How long the page waits for the list of allowed operations. A new token may take ten seconds. */
 const mostWaitMs = 15_000;
 const operations = "/functions/v1/logloom-read/v1";
-/** Logloom's plans allow a customer this many searches at once. More would be refused. */
-const mostAtOnce = 2;
 
 /** The service as a portal session uses it. */
 export interface PortalService extends Service {
@@ -68,22 +67,4 @@ export function createPortalService(
     return Array.isArray(answer?.operations) ? new Set<string>(answer.operations) : null;
   };
   return { ...reader, url, away, seal, openOperations };
-}
-
-/** Limits how many requests run at once. The others wait in order. */
-function inTurn(send: typeof fetch): typeof fetch {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async (input, init) => {
-    if (running === mostAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
-    else running += 1;
-    try {
-      return await send(input, init);
-    } finally {
-      // The next request takes this one's place.
-      const next = waiting.shift();
-      if (next) next();
-      else running -= 1;
-    }
-  };
 }
