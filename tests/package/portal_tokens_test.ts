@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
-import { inBrowser } from "../console/browser.ts";
+import { inBrowser, type Locator, type Page } from "../console/browser.ts";
 import { store, withLogs } from "../console/steps.ts";
 import { changeSettings, openDatabase } from "../support/database.ts";
 import { becomes, eventually, patience } from "../support/eventually.ts";
@@ -86,8 +86,7 @@ inBrowser(
     await eventually("a third token", async () => await tab.asked() === 3);
     await row.waitFor();
     await user.client.call("revoke_log_portal_session", { p_session_id: third.id });
-    await run();
-    await frame.getByText("This view has ended").waitFor();
+    await runUntil(frame, frame.getByText("This view has ended"));
     await isLast(tab, refusedToken);
     assert.equal(await frame.getByText("card declined").count(), 0);
     assert.deepEqual(await tab.faultsWithin(), []);
@@ -236,11 +235,7 @@ inBrowser("a link shows the logs once, and its code is in no address of a reques
     assert.doesNotMatch(page.url(), /llc_/);
     assert.ok(!addresses.some((address) => /ll[cp]_/.test(address.split("#")[0])));
     await user.client.call("revoke_log_portal_session", { p_session_id: session_id });
-    const ended = page.getByText("Ask for a new link.");
-    // A request that the page still makes may end the session before the click does.
-    const run = page.getByRole("button", { name: "Run", exact: true });
-    await Promise.any([run.click(), ended.waitFor()]);
-    await ended.waitFor();
+    await runUntil(page, page.getByText("Ask for a new link."));
     assert.equal(await page.getByText("card declined").count(), 0);
     assert.equal(await page.getByRole("button").count(), 0);
     await page.goto("about:blank");
@@ -260,3 +255,12 @@ Deno.test("the build says what nginx and Caddy have to send", async () => {
   assert.ok(buildSaid.includes(`add_header Content-Security-Policy "${headers}";`), buildSaid);
   assert.ok(buildSaid.includes(`    Content-Security-Policy "${headers}"\n`), buildSaid);
 });
+
+/** Presses Run and waits for the end of the session, which a request that is still under way may meet first. */
+async function runUntil(page: Pick<Page, "getByRole">, end: Locator): Promise<void> {
+  await Promise.any([
+    page.getByRole("button", { name: "Run", exact: true }).click(),
+    end.waitFor(),
+  ]);
+  await end.waitFor();
+}
