@@ -1,3 +1,72 @@
+-- Raises PT400 and PT429 like check_query. Also PT400 if the query has any stage besides aggregates
+-- and math, or if it would get a warning. The query of a new_error rule has no stages at all.
+create function logloom_private.check_rule_query(p_query_dsl text, p_kind text default 'query')
+returns void
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role calls the compiler's parts
+declare
+  v_query constant logloom_private.compiled_query := logloom_private.checked_query(p_query_dsl);
+begin
+  if v_query.plan ? 'first' and (
+    p_kind = 'new_error' or not v_query.plan ? 'aggregates' or v_query.plan ? 'bucket'
+    or (v_query.plan -> 'count')::integer
+      > 1 + coalesce(jsonb_array_length(v_query.plan -> 'math'), 0)
+  ) then
+    perform logloom_private.refuse_at(
+      (v_query.plan -> 'first' ->> 'position')::integer, 'alerts.query_gives_no_number'
+    );
+  end if;
+  perform logloom_private.refuse_warnings(v_query);
+end;
+$$;
+
+-- Removes repeated destinations and keeps the order.
+create function logloom_private.distinct_destinations(p_destinations text[])
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    select d.destination
+    from unnest(p_destinations) with ordinality d (destination, i)
+    group by d.destination
+    order by min(d.i)
+  );
+end;
+$$;
+
+-- Returns a rule's secrets (sealed addresses of channels) after applying p_secrets.
+create function logloom_private.changed_rule_secrets(p_current jsonb, p_secrets jsonb)
+returns jsonb
+language sql
+immutable
+return logloom_private.changed_secrets(
+  p_current, nullif(p_secrets, 'null'), '{slack_url,discord_url,teams_url,pagerduty_key}'
+);
+
+-- Raises PT400 if p_on_absent is fire and the query has no groups.
+create function logloom_private.require_groups(p_query_dsl text, p_on_absent text)
+returns void
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role calls the compiler's parts
+begin
+  if p_on_absent = 'fire'
+    and cardinality((logloom_private.compile_query(p_query_dsl)).by_fields) = 0
+  then
+    perform logloom_private.refuse('alerts.absent_needs_groups');
+  end if;
+end;
+$$;
+
 create function public.create_alert_rule(
   p_tenant_id text default null,
   p_name text default null,

@@ -1,3 +1,88 @@
+-- Raises PT400 if a key with these scopes cannot have a view, PT404 if there is no such view.
+create function logloom_private.require_view_for_key(
+  p_tenant_id text,
+  p_view_id uuid,
+  p_scopes text[]
+)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_view_id is not null and 'ingest' = any (p_scopes) then
+    perform logloom_private.refuse('api_keys.view_is_for_reading');
+  end if;
+  perform logloom_private.hold_view(p_tenant_id, p_view_id);
+end;
+$$;
+
+-- Creates the tenant of the request if needed and locks it. Raises PT400 if it already has p_times
+-- × max_api_keys active keys. Keeps at most max_api_keys ended keys: deletes the oldest.
+create function logloom_private.require_room_for_api_key(p_tenant_id text, p_times integer)
+returns void
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role may lock a tenant or delete keys
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_max constant integer := (logloom_private.plan_of(v_tenant_id)).max_api_keys;
+begin
+  perform logloom_private.hold_tenant(v_tenant_id);
+  if (
+    select count(*) from logloom.api_keys k
+    where k.tenant_id = v_tenant_id
+      and logloom_private.api_key_status(k.revoked_at, k.expires_at) = 'active'
+  ) >= p_times * v_max then
+    perform logloom_private.refuse('api_keys.no_room', v_max::text);
+  end if;
+  -- Keeps at most as many ended keys as the plan allows active keys.
+  delete from logloom.api_keys k
+  where k.tenant_id = v_tenant_id and k.key_id in (
+    select o.key_id
+    from logloom.api_keys o
+    where o.tenant_id = v_tenant_id
+      and logloom_private.api_key_status(o.revoked_at, o.expires_at) <> 'active'
+    order by coalesce(o.revoked_at, o.expires_at) desc, o.key_id
+    offset v_max
+  );
+end;
+$$;
+
+-- Creates a key from checked parameters and returns it with key_value.
+create function logloom_private.issue_api_key(
+  p_tenant_id text,
+  p_name text,
+  p_expires_at timestamptz,
+  p_scopes text[],
+  p_view_id uuid
+)
+returns public.logloom_created_api_key
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_key_value constant text := logloom_private.new_api_key();
+  v_result public.logloom_created_api_key;
+begin
+  insert into logloom.api_keys (
+    tenant_id, name, key_prefix, key_digest, scopes, created_by, expires_at, view_id, lifetime
+  )
+  values (
+    p_tenant_id, p_name, left(v_key_value, 11), sha256(convert_to(v_key_value, 'UTF8')),
+    array(select distinct unnest(p_scopes)), logloom_private.current_user_id(), p_expires_at,
+    p_view_id, p_expires_at - now()
+  )
+  returning
+    key_id, tenant_id, name, key_prefix, v_key_value, scopes,
+    logloom_private.api_key_status(revoked_at, expires_at), created_at, expires_at,
+    view_id
+  into v_result;
+  return v_result;
+end;
+$$;
+
 create function public.create_api_key(
   p_tenant_id text default null,
   p_name text default null,

@@ -1,3 +1,32 @@
+-- Returns the first stored day after p_after (if given) and before p_before.
+create function logloom_private.next_stored_day(p_after date, p_before date)
+returns date
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select min(d.day)
+    from (
+      select p.day from unnest(logloom_private.partition_days()) p (day)
+      union all
+      -- Also finds a day whose partition is dropped but whose other data is not deleted yet.
+      select min(l.day)
+      from logloom_private.log_days l
+      where l.day > coalesce(p_after, '1970-01-01')
+      union all
+      -- A day that is completely sealed has no partition. A block of several days belongs to its
+      -- last day.
+      select logloom_private.utc_day(min(c.last_ts))
+      from logloom_private.blocks c
+      where c.last_ts >= logloom_private.day_start(coalesce(p_after, '1970-01-01') + 1)
+    ) d
+    where d.day > coalesce(p_after, '-infinity') and d.day < p_before
+  );
+end;
+$$;
+
 -- Seam: returns those of p_tenant_ids that still have rows, counts or blocks of the day, and how
 -- many rows (at most p_limit + 1).
 create function logloom_private.expired_days(p_tenant_ids text[], p_day date, p_limit integer)
@@ -43,5 +72,52 @@ begin
     logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1)
   )
   using p_tenant_ids, p_limit;
+end;
+$$;
+
+-- Drops a day's partition. Returns one of:
+--   dropped  it is dropped
+--   kept     a tenant with records in it keeps the day
+--   busy     readers or the writer hold a lock on it
+create function logloom_private.drop_expired_day(p_day date, p_today date)
+returns text
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenants bigint;
+  v_lock_wait text;
+begin
+  select count(*) into v_tenants from logloom_private.day_tenants(p_day);
+  -- Yesterday is kept one more day even if it is empty, because events for it may still arrive.
+  if v_tenants = 0 and p_day >= p_today - 1 or logloom_private.day_is_kept(p_day, p_today) then
+    return 'kept';
+  end if;
+
+  begin
+    v_lock_wait := logloom_private.limit_lock_wait(
+      (select s.partition_drop_lock_timeout from logloom_private.settings s)
+    );
+    -- With the writer's lock nothing is added. If events for the day arrive later, the writer
+    -- creates the partition again.
+    perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+    perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
+    if (select count(*) from logloom_private.day_tenants(p_day)) <> v_tenants
+      -- Records that came meanwhile may have to be archived.
+      or logloom_private.day_is_kept(p_day, p_today)
+    then
+      return 'busy';
+    end if;
+    perform logloom_private.note_stream_gaps(p_day, p_today);
+    -- Nobody reads the rows about this day in other tables any more. They are deleted later,
+    -- without blocking the writer.
+    delete from logloom_private.log_writes a where a.day = p_day;
+    -- Comes last: from here on every reader of logloom.logs waits for the commit.
+    execute format('drop table if exists logloom.%I', logloom_private.partition_name(p_day));
+    perform logloom_private.restore_lock_wait(v_lock_wait);
+    return 'dropped';
+  exception when lock_not_available then
+    return 'busy';
+  end;
 end;
 $$;

@@ -38,3 +38,11 @@ comment on column logloom_private.retention_place.tenant_through is
 
 comment on column logloom_private.retention_place.attempts is
   'How often readers prevented dropping the day''s partition.';
+
+create table logloom_private.deletion_turns (
+  tenant_id text primary key,
+  served_at timestamptz not null
+);
+
+comment on table logloom_private.deletion_turns is
+  'When a tenant with open erasures was last served, so that tenants take turns.';

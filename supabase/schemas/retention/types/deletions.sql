@@ -31,3 +31,12 @@ comment on type public.logloom_retention_run is
   'archive_records and archive_files: how many records were removed from how many files of the '
   'archive; records does not include them. not_reached: where copies of the records may remain '
   'after an erasure; null before it is done.';
+
+create type public.logloom_tenant_deletion as (
+  deletion_id uuid,
+  tenant_id text,
+  requested_at timestamptz
+);
+
+comment on type public.logloom_tenant_deletion is
+  'A tenant that is being deleted. The receipt has the same deletion_id.';
