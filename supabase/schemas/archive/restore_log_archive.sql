@@ -14,7 +14,6 @@ as $$
 -- definer because the API roles neither compile queries nor write restores
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_settings logloom_private.settings;
   v_max constant integer := (logloom_private.plan_of(v_tenant_id)).max_restored_days;
   v_range tstzrange;
   v_query logloom_private.compiled_query;
@@ -23,14 +22,8 @@ declare
   v_restore logloom.archive_restores;
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
-  select s.* into v_settings from logloom_private.settings s;
-  if make_interval(days => p_keep_days) not between interval '1 day'
-    and v_settings.restored_days_lifetime_max
-  then
-    perform logloom_private.refuse(
-      'archive.keep_days_are_out_of_range',
-      (extract(epoch from v_settings.restored_days_lifetime_max) / 86400)::integer::text
-    );
+  if p_keep_days not between 1 and 90 then
+    perform logloom_private.refuse('archive.keep_days_are_out_of_range');
   end if;
   v_range := logloom_private.search_range(p_from, p_to);
   v_query := logloom_private.search_query(null, p_query_dsl, now(), 'filter');

@@ -9,8 +9,8 @@ begin
   return query values
     ('archive.nothing_in_range', 404, 'Nothing in this range is archived',
       'list_log_archive shows the files of the archive.', null),
-    ('archive.keep_days_are_out_of_range', 400, 'Invalid p_keep_days: 1 to %s',
-      'You can restore the records again later.', 'At most `settings.restored_days_lifetime_max`.'),
+    ('archive.keep_days_are_out_of_range', 400, 'Invalid p_keep_days: 1 to 90',
+      'You can restore the records again later.', null),
     ('archive.too_many_days', 400, 'Plan limit exceeded: restored days (max %s, would be %s)',
       'Narrow the range, or wait until restored days expire: list_log_archive_restores shows when.',
       'The plan''s `max_restored_days` at the same time.'),

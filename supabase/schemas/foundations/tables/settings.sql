@@ -55,7 +55,6 @@ create table logloom_private.settings (
   archive_overtaken text not null default 'keep',
   archive_plan_every interval not null default '10 minutes',
   archive_prefix text not null default 'logloom',
-  restored_days_lifetime_max interval not null default '90 days',
   max_storage_bytes bigint,
   operators_tenant text,
   storage_policy text not null default 'drop_oldest',

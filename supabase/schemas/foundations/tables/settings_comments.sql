@@ -122,9 +122,6 @@ begin
           'drop where the disk matters more than the archive.'),
         ('archive_plan_every',
           'How often the archive looks for days to archive. Lower it to see the archive at work.'),
-        ('restored_days_lifetime_max',
-          'Highest p_keep_days of restore_log_archive. Lower it where restored days take too '
-          'much disk.'),
         ('alert_grace',
           'Records that arrive up to this late still count; whole minutes. Raise it where '
           'senders are often late.'),
