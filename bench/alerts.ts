@@ -39,12 +39,8 @@ export async function run(args: string[]): Promise<void> {
     values.tenants === undefined || tenants === Number(values.tenants)
   );
   for (const scenario of chosen) {
-    const stack = await startBenchStack();
-    try {
-      await measure(stack.sql, scenario, events, Number(values.rounds));
-    } finally {
-      await stack.stop();
-    }
+    await using stack = await startBenchStack();
+    await measure(stack.sql, scenario, events, Number(values.rounds));
   }
 }
 

@@ -34,23 +34,19 @@ export async function run(args: string[]): Promise<void> {
     },
   });
   const events = await loadEvents(values.events);
-  const bench = await startBenchStack(undefined, 0, "bench", { archive: true });
-  try {
-    if (values.tenants === undefined) {
-      await archiveDay(bench, events, Number(values.scale), values["as-logged"]);
-      return;
-    }
-    const figures = await monthFigures(bench, events, {
-      tenants: Number(values.tenants),
-      records: Number(values.records),
-      days: Number(values.days),
-      minutes: Number(values.minutes),
-    });
-    printFigures("A month of many tenants, archived by the job", figures);
-    if (figures.some(({ holds }) => holds === false)) throw new Failure("Not every limit holds.");
-  } finally {
-    await bench.stop();
+  await using bench = await startBenchStack(undefined, 0, "bench", { archive: true });
+  if (values.tenants === undefined) {
+    await archiveDay(bench, events, Number(values.scale), values["as-logged"]);
+    return;
   }
+  const figures = await monthFigures(bench, events, {
+    tenants: Number(values.tenants),
+    records: Number(values.records),
+    days: Number(values.days),
+    minutes: Number(values.minutes),
+  });
+  printFigures("A month of many tenants, archived by the job", figures);
+  if (figures.some(({ holds }) => holds === false)) throw new Failure("Not every limit holds.");
 }
 
 async function archiveDay(

@@ -9,7 +9,7 @@ import { load } from "./support/load.ts";
 import { secondsByProcess, used } from "./support/processor.ts";
 import { atMost, type Figure, printFigures, thousands } from "./support/report.ts";
 import { seal, sealedTables, sizeOf, vacuumSealed } from "./support/sealed_days.ts";
-import { type BenchStack, startBenchStack } from "./support/stack.ts";
+import { type BenchStack, startBenchStack, step } from "./support/stack.ts";
 
 const tenant = "bench";
 
@@ -34,18 +34,14 @@ export async function run(args: string[]): Promise<void> {
   });
   const events = await loadEvents(values.events);
   Deno.env.set("LOGLOOM_CRON_WORKERS", "off");
-  const bench = await startBenchStack();
+  await using bench = await startBenchStack();
   const print = (title: string, figures: Figure[]) =>
     printFigures(`${title} (load of the machine: ${Deno.loadavg()[0].toFixed(1)})`, figures);
-  try {
-    const [minutes, scale] = [Number(values.minutes), Number(values.scale)];
-    print(`Idle for ${minutes} minutes`, await idleFigures(bench, minutes));
-    const key = await createKey(bench, tenant);
-    print("A request", await requestFigures(bench, key, events));
-    print(`A day of ${thousands(scale)} events`, await dayFigures(bench, key, events, scale));
-  } finally {
-    await bench.stop();
-  }
+  const [minutes, scale] = [Number(values.minutes), Number(values.scale)];
+  print(`Idle for ${minutes} minutes`, await idleFigures(bench, minutes));
+  const key = await createKey(bench, tenant);
+  print("A request", await requestFigures(bench, key, events));
+  print(`A day of ${thousands(scale)} events`, await dayFigures(bench, key, events, scale));
 }
 
 /** Runs a command in a session of its own: its statistics reach autovacuum when the session ends. */
@@ -246,8 +242,4 @@ async function stored(bench: BenchStack): Promise<void> {
 
 function seconds(count: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, count * 1000));
-}
-
-function step(text: string): void {
-  console.error(`  ${text}`);
 }

@@ -18,7 +18,7 @@ import {
   ratio,
   thousands,
 } from "./support/report.ts";
-import { type BenchStack, startBenchStack } from "./support/stack.ts";
+import { type BenchStack, startBenchStack, step } from "./support/stack.ts";
 
 /**
  * Measures speed, delay and size of ingest, compared with R: the rows a second of one COPY of the same events into the
@@ -38,16 +38,12 @@ export async function run(args: string[]): Promise<void> {
     },
   });
   const events = await loadEvents(values.events);
-  const bench = await startBenchStack();
-  try {
-    await measure(bench, events, {
-      seconds: Number(values.seconds),
-      sustainedSeconds: Number(values.sustained),
-      pace: Number(values.pace),
-    });
-  } finally {
-    await bench.stop();
-  }
+  await using bench = await startBenchStack();
+  await measure(bench, events, {
+    seconds: Number(values.seconds),
+    sustainedSeconds: Number(values.sustained),
+    pace: Number(values.pace),
+  });
 }
 
 interface Singles extends Load {
@@ -189,10 +185,6 @@ function figures(rates: Rates, singles: Load, sustained: Sustained, delays: numb
       holds: failures.length === 0,
     },
   ];
-}
-
-function step(text: string): void {
-  console.error(`  ${text}`);
 }
 
 function atLeast(

@@ -6,7 +6,7 @@ import { loadEvents, makeBodies } from "./support/events.ts";
 import { load } from "./support/load.ts";
 import { secondsByProcess } from "./support/processor.ts";
 import { type Figure, percentile, printFigures, ratio } from "./support/report.ts";
-import { type BenchStack, startBenchStack } from "./support/stack.ts";
+import { type BenchStack, startBenchStack, step } from "./support/stack.ts";
 
 /** The number of requests under way. It is less than a plan's concurrent searches. */
 const inFlight = 2;
@@ -27,13 +27,9 @@ export async function run(args: string[]): Promise<void> {
     args,
     options: { seconds: { type: "string", default: "20" }, events: { type: "string" } },
   });
-  const runtime = await findRuntime(hostedVersion, (step) => console.error(`  ${step}`));
-  const bench = await startBenchStack({ runtime, processes: 1 });
-  try {
-    await measure(bench, Number(values.seconds), values.events);
-  } finally {
-    await bench.stop();
-  }
+  const runtime = await findRuntime(hostedVersion, step);
+  await using bench = await startBenchStack({ runtime, processes: 1 });
+  await measure(bench, Number(values.seconds), values.events);
 }
 
 type Request = () => Promise<Response>;

@@ -11,7 +11,7 @@ import { pauseWriter, queueDepth } from "./ingest/writer.ts";
 import { load } from "./support/load.ts";
 import { processorSeconds, used } from "./support/processor.ts";
 import { type Figure, percentile, printFigures, ratio } from "./support/report.ts";
-import { type BenchStack, startBenchStack } from "./support/stack.ts";
+import { type BenchStack, startBenchStack, step } from "./support/stack.ts";
 
 const largeTenant = "bench";
 
@@ -52,15 +52,12 @@ export async function run(args: string[]): Promise<void> {
   const events = await loadEvents(values.events);
   const [tenants, scale, runs] = [values.tenants, values.scale, values.runs].map(Number);
   const contestants: Contestant[] = [];
-  try {
-    for (const [workers, name] of [[0, "bench"], [2, "scratch"], [3, "test"]] as const) {
-      const bench = await startBenchStack(undefined, workers, name);
-      contestants.push({ workers, bench, writer: [], writerFirst: [], keys: [], ownKey: "" });
-    }
-    print(await measure(contestants, events, tenants, scale, runs));
-  } finally {
-    for (const { bench } of contestants.toReversed()) await bench.stop();
+  await using stacks = new AsyncDisposableStack();
+  for (const [workers, name] of [[0, "bench"], [2, "scratch"], [3, "test"]] as const) {
+    const bench = stacks.use(await startBenchStack(undefined, workers, name));
+    contestants.push({ workers, bench, writer: [], writerFirst: [], keys: [], ownKey: "" });
   }
+  print(await measure(contestants, events, tenants, scale, runs));
 }
 
 /**
@@ -297,8 +294,4 @@ function print(measured: Measured[]): void {
     );
   }
   printFigures("Records on one server and sharded over nodes", figures);
-}
-
-function step(text: string): void {
-  console.error(`  ${text}`);
 }

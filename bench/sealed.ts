@@ -49,31 +49,27 @@ export async function run(args: string[]): Promise<void> {
   const unknown = wanted.find((part) => !parts.includes(part));
   if (unknown !== undefined) throw new Failure(`There is no part ${unknown}: ${parts.join(", ")}.`);
   const events = await loadEvents(values.events);
-  const bench = await startBenchStack();
-  try {
-    const { sql } = bench;
-    await sql`update logloom_private.settings set seal_after = '1000 days' where singleton`;
-    await sql`insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'enterprise')`;
-    if (wanted.includes("day")) {
-      printFigures(
-        `A day of ${thousands(scale)} records, rows and sealed`,
-        await dayFigures(bench, events, scale, runs),
-      );
-    }
-    if (wanted.includes("month")) {
-      printFigures(
-        `A request in thirty days of ${thousands(scale / 30)} records, rows and sealed`,
-        await monthFigures(bench, events, scale, runs),
-      );
-    }
-    if (wanted.includes("beside")) {
-      printFigures(
-        "Ingest and the writer while days are sealed and replaced",
-        await besideSealingFigures(bench, events, Number(values.rounds)),
-      );
-    }
-  } finally {
-    await bench.stop();
+  await using bench = await startBenchStack();
+  const { sql } = bench;
+  await sql`update logloom_private.settings set seal_after = '1000 days' where singleton`;
+  await sql`insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'enterprise')`;
+  if (wanted.includes("day")) {
+    printFigures(
+      `A day of ${thousands(scale)} records, rows and sealed`,
+      await dayFigures(bench, events, scale, runs),
+    );
+  }
+  if (wanted.includes("month")) {
+    printFigures(
+      `A request in thirty days of ${thousands(scale / 30)} records, rows and sealed`,
+      await monthFigures(bench, events, scale, runs),
+    );
+  }
+  if (wanted.includes("beside")) {
+    printFigures(
+      "Ingest and the writer while days are sealed and replaced",
+      await besideSealingFigures(bench, events, Number(values.rounds)),
+    );
   }
 }
 

@@ -6,7 +6,7 @@ import { type Event, loadEvents } from "./support/events.ts";
 import { type Figure, percentile, printFigures, ratio, thousands } from "./support/report.ts";
 import { type Case, casesOf, parametersOf, questionsOf } from "./support/search_questions.ts";
 import { seal, vacuumSealed } from "./support/sealed_days.ts";
-import { type BenchStack, startBenchStack } from "./support/stack.ts";
+import { type BenchStack, startBenchStack, step } from "./support/stack.ts";
 
 const runs = 30;
 const tenant = "bench";
@@ -37,22 +37,14 @@ export async function run(args: string[]): Promise<void> {
       client: { address: `10.1.${n % 40}.${n % 256}`, port: 1024 + n },
     },
   }));
-  const bench = await startBenchStack();
-  try {
-    // This benchmark measures rows, so days are not sealed.
-    await bench.sql`update logloom_private.settings set seal_after = '1000 days' where singleton`;
-    step("Making records");
-    await bench.sql`
-      insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'enterprise')`;
-    await fill(bench.sql, events, Number(values.days), Number(values.scale));
-    await measure(bench, Number(values.days));
-  } finally {
-    await bench.stop();
-  }
-}
-
-function step(text: string): void {
-  console.error(`  ${text}`);
+  await using bench = await startBenchStack();
+  // This benchmark measures rows, so days are not sealed.
+  await bench.sql`update logloom_private.settings set seal_after = '1000 days' where singleton`;
+  step("Making records");
+  await bench.sql`
+    insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'enterprise')`;
+  await fill(bench.sql, events, Number(values.days), Number(values.scale));
+  await measure(bench, Number(values.days));
 }
 
 /** Inserts records up to now like the writer: day by day, in steps of 20,000 sorted by tenant and time. */

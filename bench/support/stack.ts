@@ -6,14 +6,13 @@ import { readState, type State } from "../../local/stack_state.ts";
 import { prepareSystem } from "../../local/system.ts";
 import { endLeftovers, up } from "../../local/start_stack.ts";
 
-export interface BenchStack {
+export interface BenchStack extends AsyncDisposable {
   stack: Stack;
   state: State;
   /** A superuser's connection: benchmarks create tables and read files. */
   sql: postgres.Sql;
   /** Restarts the edge functions. */
   serveAnew(): Promise<void>;
-  stop(): Promise<void>;
 }
 
 /** Starts an empty stack with its own ports. */
@@ -24,10 +23,10 @@ export async function startBenchStack(
   { archive = false } = {},
 ): Promise<BenchStack> {
   const stack = stackNamed(name);
-  const system = await prepareSystem(progress);
+  const system = await prepareSystem(step);
   await endLeftovers(stack);
   await removeCluster(system, stack);
-  const running = await up(stack, system, { progress, serving, workers, archive });
+  const running = await up(stack, system, { progress: step, serving, workers, archive });
   const state = await readState(stack);
   if (!state) throw new Error("the stack has no state");
   const sql = postgres(stack.adminDatabaseUrl, { max: 4, onnotice: () => {} });
@@ -40,13 +39,14 @@ export async function startBenchStack(
       await running.serve(serving);
       Object.assign(state, await readState(stack));
     },
-    stop: async () => {
+    [Symbol.asyncDispose]: async () => {
       await sql.end();
       await running.stop();
     },
   };
 }
 
-function progress(step: string): void {
-  console.error(`  ${step}`);
+/** Says what a benchmark does now. */
+export function step(text: string): void {
+  console.error(`  ${text}`);
 }
