@@ -5,6 +5,7 @@ import { countRecords, openDatabase, queueIsEmpty, recordsOf } from "../support/
 import { eventually } from "../support/eventually.ts";
 import { keepDown, stackState } from "../support/processes.ts";
 import { stack } from "../support/stack.ts";
+import { tempFolder } from "../support/temp_folder.ts";
 
 const checkout = new URL("../..", import.meta.url).pathname;
 
@@ -47,13 +48,8 @@ async function start(args: string[], tenant = newTenant(), key?: string) {
 
 const counts = (stdout: string) => stdout.split("\n")[0].replace(/ \(.*/, "");
 
-async function temporaryFolder(): Promise<{ path: string } & AsyncDisposable> {
-  const path = await Deno.makeTempDir({ prefix: "logloom-test-" });
-  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
-}
-
 Deno.test("text, NDJSON and compressed files arrive, and rejected events are reported", async () => {
-  await using folder = await temporaryFolder();
+  await using folder = await tempFolder();
   const text = `${folder.path}/app.log`;
   const json = `${folder.path}/app.ndjson`;
   const packed = `${folder.path}/old.log.gz`;
@@ -95,7 +91,7 @@ Deno.test("standard input is read to its end", async () => {
 });
 
 Deno.test("a file is followed through its rotation, each line once", async () => {
-  await using folder = await temporaryFolder();
+  await using folder = await tempFolder();
   const path = `${folder.path}/app.log`;
   await Deno.writeTextFile(path, "before\n");
   const run = await start([`--follow=${path}`, "--from-start"]);
@@ -119,7 +115,7 @@ Deno.test("a file is followed through its rotation, each line once", async () =>
 });
 
 Deno.test("events that cannot be sent are sent later, once", async () => {
-  await using folder = await temporaryFolder();
+  await using folder = await tempFolder();
   const path = `${folder.path}/app.log`;
   await Deno.writeTextFile(path, Array.from({ length: 20_000 }, (_, n) => `line ${n}`).join("\n"));
   const tenant = await newTenant();

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import postgres from "postgres";
 import { openDatabase } from "../support/database.ts";
 import { mangled, query } from "./random_queries.ts";
 import { extract } from "./stages.ts";
@@ -25,24 +24,20 @@ const hostile = fc.array(parts, { minLength: 1, maxLength: 8 }).map((some) => {
 });
 
 Deno.test(`compiling any query takes at most 20,000 steps, seed ${seed}`, async () => {
-  const sql = postgres(Deno.env.get("LOGLOOM_DB_URL") ?? "", { max: 1, onnotice: () => {} });
-  try {
-    await sql`
-      create function pg_temp.steps(p_query text) returns integer language plpgsql as $$
-      begin
-        return (logloom_private.compile_query(p_query)).steps;
-      exception when sqlstate 'PT400' then
-        return null;
-      end $$`;
-    const queries = fc.sample(hostile, { numRuns: 400, seed });
-    const rows = await sql`
-      select pg_temp.steps(q) as steps from unnest(${queries}::text[]) q`;
-    assert.equal(rows.length, queries.length);
-    const most = Math.max(...rows.map(({ steps }) => steps ?? 0));
-    assert.ok(most > 0 && most <= 20_000, `${most} steps`);
-  } finally {
-    await sql.end();
-  }
+  await using sql = openDatabase(undefined, 1);
+  await sql`
+    create function pg_temp.steps(p_query text) returns integer language plpgsql as $$
+    begin
+      return (logloom_private.compile_query(p_query)).steps;
+    exception when sqlstate 'PT400' then
+      return null;
+    end $$`;
+  const queries = fc.sample(hostile, { numRuns: 400, seed });
+  const rows = await sql`
+    select pg_temp.steps(q) as steps from unnest(${queries}::text[]) q`;
+  assert.equal(rows.length, queries.length);
+  const most = Math.max(...rows.map(({ steps }) => steps ?? 0));
+  assert.ok(most > 0 && most <= 20_000, `${most} steps`);
 });
 
 /** Returns the text of a JSON object with a value this many levels deep; the object is the first level. */

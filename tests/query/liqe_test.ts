@@ -1,7 +1,7 @@
 import { deepStrictEqual } from "node:assert/strict";
 import fc from "fast-check";
 import { type LiqeQuery, parse } from "liqe";
-import postgres from "postgres";
+import { openDatabase } from "../support/database.ts";
 
 // liqe is another parser of Lucene's syntax. For constructs of both languages our compiler and liqe must make the same
 // tree. They differ in AND next to OR without brackets: liqe reads from the left, our compiler binds AND first. So the
@@ -62,23 +62,19 @@ const query: fc.Arbitrary<string> = fc.letrec<{ node: string }>((tie) => {
 }).node;
 
 Deno.test(`the compiler gets the same trees as liqe, seed ${seed}`, async () => {
-  const sql = postgres(Deno.env.get("LOGLOOM_DB_URL") ?? "", { max: 1 });
-  try {
-    await fc.assert(
-      fc.asyncProperty(fc.array(query, { minLength: 40, maxLength: 40 }), async (sources) => {
-        const fitting = sources.filter((source) => source.length < 1000 && leavesOf(source) <= 64);
-        const rows = await sql`
-          select (logloom_private.compile_query(q)).tree
-          from unnest(${fitting}::text[]) with ordinality as s (q, n) order by n`;
-        fitting.forEach((source, i) =>
-          deepStrictEqual(ours(rows[i].tree), theirs(parse(source)), source)
-        );
-      }),
-      { seed, numRuns: 25 },
-    );
-  } finally {
-    await sql.end();
-  }
+  await using sql = openDatabase(undefined, 1);
+  await fc.assert(
+    fc.asyncProperty(fc.array(query, { minLength: 40, maxLength: 40 }), async (sources) => {
+      const fitting = sources.filter((source) => source.length < 1000 && leavesOf(source) <= 64);
+      const rows = await sql`
+        select (logloom_private.compile_query(q)).tree
+        from unnest(${fitting}::text[]) with ordinality as s (q, n) order by n`;
+      fitting.forEach((source, i) =>
+        deepStrictEqual(ours(rows[i].tree), theirs(parse(source)), source)
+      );
+    }),
+    { seed, numRuns: 25 },
+  );
 });
 
 /** Returns an upper bound of the number of leaves. */

@@ -1,10 +1,8 @@
+import { keepAlive } from "../_shared/background.ts";
 import { createDatabase } from "../_shared/database.ts";
 import { readEnv, readProjectUrl } from "../_shared/env.ts";
 import { createBucket } from "./bucket.ts";
 import { createArchiveHandler } from "./handler.ts";
-
-/** A global of hosted edge functions. */
-declare const EdgeRuntime: { waitUntil(work: Promise<void>): void } | undefined;
 
 const get = (name: string) => Deno.env.get(name) || undefined;
 const env = readEnv(get);
@@ -37,7 +35,5 @@ Deno.serve(createArchiveHandler({
   // A hosted isolate gets no requests after 1 s of processor time and ends after 2 s. A file takes half a second.
   processorBudgetMs: 200,
   clock: () => performance.now(),
-  keepAlive: (work) => {
-    if (typeof EdgeRuntime !== "undefined") EdgeRuntime.waitUntil(work);
-  },
+  keepAlive,
 }));

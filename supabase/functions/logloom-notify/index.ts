@@ -2,6 +2,7 @@
 import "@stablelib/base64";
 import "fast-sha256";
 import { realConnections } from "../_shared/outgoing_connection.ts";
+import { keepAlive } from "../_shared/background.ts";
 import { createDatabase } from "../_shared/database.ts";
 import { readEnv, readProjectUrl } from "../_shared/env.ts";
 import { byChannel, httpChannels } from "./channels.ts";
@@ -11,9 +12,6 @@ import { deliverEmail, readSmtpSettings } from "./email.ts";
 import { createNotifyHandler } from "./handler.ts";
 import { pagerdutyUrl } from "./pagerduty.ts";
 import { purpose, sealAll } from "./channel_secrets.ts";
-
-/** A global of hosted edge functions. */
-declare const EdgeRuntime: { waitUntil(work: Promise<void>): void } | undefined;
 
 const get = (name: string) => Deno.env.get(name);
 const env = readEnv(get);
@@ -55,9 +53,7 @@ const notify = createNotifyHandler({
   }),
   // The most that one claim may ask for.
   limit: 100,
-  keepAlive: (work) => {
-    if (typeof EdgeRuntime !== "undefined") EdgeRuntime.waitUntil(work);
-  },
+  keepAlive,
   pause: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
 });
 

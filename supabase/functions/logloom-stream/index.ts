@@ -2,15 +2,13 @@
 import "protocol-buffers-schema";
 import "resolve-protobuf-schema";
 import { realConnections } from "../_shared/outgoing_connection.ts";
+import { keepAlive } from "../_shared/background.ts";
 import { createDatabase } from "../_shared/database.ts";
 import { readEnv, readProjectUrl } from "../_shared/env.ts";
 import { sendOutgoing } from "../_shared/outgoing_request.ts";
 import { besideSealing, createSealHandler } from "../_shared/seal_secrets_handler.ts";
 import { readSealedSecrets } from "../_shared/sealed_secrets.ts";
 import { createStreamHandler, purpose } from "./handler.ts";
-
-/** A global of hosted edge functions. */
-declare const EdgeRuntime: { waitUntil(work: Promise<void>): void } | undefined;
 
 const get = (name: string) => Deno.env.get(name);
 const env = readEnv(get);
@@ -35,9 +33,7 @@ const stream = createStreamHandler({
   budgetMs: 20_000,
   // A hosted isolate gets no requests after 1 s of processor time and ends after 2 s.
   processorBudgetMs: 400,
-  keepAlive: (work) => {
-    if (typeof EdgeRuntime !== "undefined") EdgeRuntime.waitUntil(work);
-  },
+  keepAlive,
   pause: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
   now: () => new Date(),
   clock: () => performance.now(),

@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import { request } from "node:http";
 import { exists } from "../../../../../local/files.ts";
 import { eventually } from "../../../../../tests/support/eventually.ts";
+import { tempFolder } from "../../../../../tests/support/temp_folder.ts";
 import { runCommand } from "../../../../../cli/testing.ts";
 import { startPeer } from "../../../../../supabase/functions/_shared/testing.ts";
 import { serveConsole, type Site } from "./console.ts";
@@ -88,7 +89,8 @@ Deno.test("another host name does not reach the console, and a taken port is an 
 
 Deno.test("open opens the hosted console, or says what to do if there is none", async () => {
   const address = "https://logs.example.com/console.html";
-  const folder = await Deno.makeTempDir();
+  await using home = await tempFolder();
+  const folder = home.path;
   const browser = Deno.build.os === "darwin" ? "open" : "xdg-open";
   await Deno.writeTextFile(
     `${folder}/${browser}`,
@@ -109,24 +111,20 @@ Deno.test("open opens the hosted console, or says what to do if there is none", 
       LOGLOOM_URL: "",
     });
   };
-  try {
-    await Deno.mkdir(`${folder}/logloom`);
-    const profile = { url: peer.url, api_key: "ll_x", health: "logs-health" };
-    await Deno.writeTextFile(
-      `${folder}/logloom/profiles.json`,
-      JSON.stringify({ default: profile }),
-    );
-    assert.deepEqual(await open(address), { code: 0, out: `${address}\n`, err: "" });
-    const opened = `${folder}/${browser}.opened`;
-    await eventually("the browser is started", () => exists(opened));
-    assert.equal(await Deno.readTextFile(opened), `${address}\n`);
-    // An older deployment names no address, and a wrong service could name any.
-    for (const told of [null, undefined, "file:///etc/passwd", "$(reboot)"]) {
-      const { code, out, err } = await open(told);
-      assert.deepEqual([code, out], [1, ""]);
-      assert.match(err, /^logloom: this project has no hosted console: .*console serves one on/);
-    }
-  } finally {
-    await Deno.remove(folder, { recursive: true });
+  await Deno.mkdir(`${folder}/logloom`);
+  const profile = { url: peer.url, api_key: "ll_x", health: "logs-health" };
+  await Deno.writeTextFile(
+    `${folder}/logloom/profiles.json`,
+    JSON.stringify({ default: profile }),
+  );
+  assert.deepEqual(await open(address), { code: 0, out: `${address}\n`, err: "" });
+  const opened = `${folder}/${browser}.opened`;
+  await eventually("the browser is started", () => exists(opened));
+  assert.equal(await Deno.readTextFile(opened), `${address}\n`);
+  // An older deployment names no address, and a wrong service could name any.
+  for (const told of [null, undefined, "file:///etc/passwd", "$(reboot)"]) {
+    const { code, out, err } = await open(told);
+    assert.deepEqual([code, out], [1, ""]);
+    assert.match(err, /^logloom: this project has no hosted console: .*console serves one on/);
   }
 });

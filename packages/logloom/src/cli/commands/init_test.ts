@@ -3,7 +3,8 @@ import { runCommand } from "../../../../../cli/testing.ts";
 import { tempFolder } from "../../../../../tests/support/temp_folder.ts";
 
 Deno.test("a new installation gets a storage limit, and an older one without a limit gets none", async () => {
-  const folder = await Deno.makeTempDir();
+  await using project = await tempFolder();
+  const folder = project.path;
   const manifest = `${folder}/supabase/functions/_logloom/manifest.json`;
   const limits = async (...options: string[]) => {
     const { code, out, err } = await runCommand(
@@ -14,18 +15,14 @@ Deno.test("a new installation gets a storage limit, and an older one without a l
     return (JSON.parse(out).migrations as string[]).filter((name) => name.includes("storage_limit"))
       .map((name) => name.slice(15));
   };
-  try {
-    await Deno.mkdir(`${folder}/supabase`);
-    await Deno.writeTextFile(`${folder}/supabase/config.toml`, 'project_id = "shop"\n');
-    assert.deepEqual(await limits("--dry-run"), ["logloom_storage_limit_1.sql"]);
-    assert.deepEqual(await limits("--storage-limit", "none"), []);
-    const { storageLimit: _, ...older } = JSON.parse(await Deno.readTextFile(manifest));
-    await Deno.writeTextFile(manifest, JSON.stringify(older));
-    assert.deepEqual(await limits(), []);
-    assert.deepEqual(await limits("--storage-limit", "3GB"), ["logloom_storage_limit_1.sql"]);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await Deno.mkdir(`${folder}/supabase`);
+  await Deno.writeTextFile(`${folder}/supabase/config.toml`, 'project_id = "shop"\n');
+  assert.deepEqual(await limits("--dry-run"), ["logloom_storage_limit_1.sql"]);
+  assert.deepEqual(await limits("--storage-limit", "none"), []);
+  const { storageLimit: _, ...older } = JSON.parse(await Deno.readTextFile(manifest));
+  await Deno.writeTextFile(manifest, JSON.stringify(older));
+  assert.deepEqual(await limits(), []);
+  assert.deepEqual(await limits("--storage-limit", "3GB"), ["logloom_storage_limit_1.sql"]);
 });
 
 Deno.test("without a database init says how to start one, and changes nothing", async () => {

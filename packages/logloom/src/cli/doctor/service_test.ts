@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { runCommand } from "../../../../../cli/testing.ts";
 import { startPeer } from "../../../../../supabase/functions/_shared/testing.ts";
+import { tempFolder } from "../../../../../tests/support/temp_folder.ts";
 import type { Finding } from "./finding.ts";
 
 Deno.test("doctor finds a JWT secret of the functions that is not the project's", async () => {
@@ -47,16 +48,13 @@ Deno.test("doctor asks health by the name that it has in the project", async () 
     await says("/nonexistent", "--url", peer.url, "--health-as", "logs-health"),
     ["ok"],
   );
-  const folder = await Deno.makeTempDir();
-  try {
-    await Deno.mkdir(`${folder}/logloom`);
-    const profile = { url: peer.url, api_key: "ll_x", health: "logs-health" };
-    await Deno.writeTextFile(
-      `${folder}/logloom/profiles.json`,
-      JSON.stringify({ default: profile }),
-    );
-    assert.deepEqual(await says(folder), ["ok"], "as init stored it");
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using home = await tempFolder();
+  const folder = home.path;
+  await Deno.mkdir(`${folder}/logloom`);
+  const profile = { url: peer.url, api_key: "ll_x", health: "logs-health" };
+  await Deno.writeTextFile(
+    `${folder}/logloom/profiles.json`,
+    JSON.stringify({ default: profile }),
+  );
+  assert.deepEqual(await says(folder), ["ok"], "as init stored it");
 });

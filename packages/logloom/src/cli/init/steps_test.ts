@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { tempFolder } from "../../../../../tests/support/temp_folder.ts";
 import type { Cli } from "../command_line.ts";
 import { databaseStep, migrationsStep, tenantStep } from "./database_steps.ts";
 import { hookStep } from "./folder_steps.ts";
@@ -114,7 +115,8 @@ Deno.test("without an access token the hook is left to the user, with how to get
 });
 
 Deno.test("on a local stack the hook is done only if config.toml switches Logloom's hook on", async () => {
-  const supabaseFolder = await Deno.makeTempDir();
+  await using folder = await tempFolder();
+  const supabaseFolder = folder.path;
   const says = async (section: string) => {
     await Deno.writeTextFile(`${supabaseFolder}/config.toml`, section);
     const project = { ref: undefined, supabaseFolder };
@@ -122,24 +124,20 @@ Deno.test("on a local stack the hook is done only if config.toml switches Logloo
   };
   const section = "[auth.hook.custom_access_token]\n";
   const uri = 'uri = "pg-functions://postgres/logloom_private/custom_access_token_hook"\n';
-  try {
-    assert.equal(await says(""), "done | in config.toml");
-    assert.equal(await says(`${section}enabled = true\n${uri}`), "done | in config.toml");
-    for (const off of ["", "enabled = true\n", `enabled = false\n${uri}`]) {
-      assert.match(
-        await says(section + off),
-        /^left \| config\.toml has it switched off \| write into .*: enabled = true, uri = "pg-f/,
-        off,
-      );
-    }
-    for (const isOn of [true, false]) {
-      assert.match(
-        await says(`${section}enabled = ${isOn}\nuri = "pg-functions://postgres/app/hook"`),
-        /^left \| the project has an access-token hook of its own/,
-      );
-    }
-  } finally {
-    await Deno.remove(supabaseFolder, { recursive: true });
+  assert.equal(await says(""), "done | in config.toml");
+  assert.equal(await says(`${section}enabled = true\n${uri}`), "done | in config.toml");
+  for (const off of ["", "enabled = true\n", `enabled = false\n${uri}`]) {
+    assert.match(
+      await says(section + off),
+      /^left \| config\.toml has it switched off \| write into .*: enabled = true, uri = "pg-f/,
+      off,
+    );
+  }
+  for (const isOn of [true, false]) {
+    assert.match(
+      await says(`${section}enabled = ${isOn}\nuri = "pg-functions://postgres/app/hook"`),
+      /^left \| the project has an access-token hook of its own/,
+    );
   }
 });
 
