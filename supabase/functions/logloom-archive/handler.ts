@@ -1,13 +1,11 @@
-import { calledByJob } from "../_shared/job_endpoint.ts";
+import { calledByJob, type JobCalls } from "../_shared/job_endpoint.ts";
 import { claimed } from "../_shared/claimed_work.ts";
 import type { CallDatabase } from "../_shared/database.ts";
 import { describeError, logFailure } from "../_shared/errors.ts";
 import type { Bucket } from "./bucket.ts";
 import { doWork, messageOf, type Outcome, type Work } from "./archive_work.ts";
 
-export interface ArchiveDependencies {
-  /** The secret of the database's job; undefined if it is not set. */
-  readonly secret: string | undefined;
+export interface ArchiveDependencies extends Pick<JobCalls, "secret" | "keepAlive"> {
   readonly callDatabase: CallDatabase;
   /** The bucket of this name; undefined if no key for it is set. */
   readonly bucketNamed: (name: string) => Bucket | undefined;
@@ -18,8 +16,6 @@ export interface ArchiveDependencies {
   readonly processorBudgetMs: number;
   /** A monotonic clock in milliseconds. */
   readonly clock: () => number;
-  /** Keeps the function alive until the promise settles, after the answer. */
-  readonly keepAlive: (work: Promise<void>) => void;
 }
 
 interface Claim {

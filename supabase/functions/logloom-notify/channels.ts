@@ -1,13 +1,13 @@
-import type { OutgoingOptions } from "../_shared/outgoing_request.ts";
 import type { SealedSecrets } from "../_shared/sealed_secrets.ts";
-import { deliverDiscord } from "./discord.ts";
+import { discordPayload } from "./discord.ts";
 import type { Notification } from "./handler.ts";
-import { messageOf, readPayload } from "./message.ts";
+import { postJson } from "./http_channel.ts";
+import { type Message, messageOf, readPayload } from "./message.ts";
 import { failed, type Outcome } from "./delivery_outcome.ts";
 import { deliverPagerduty } from "./pagerduty.ts";
 import { openSecret } from "./channel_secrets.ts";
-import { deliverSlack } from "./slack.ts";
-import { deliverTeams } from "./teams.ts";
+import { slackPayload } from "./slack.ts";
+import { teamsPayload } from "./teams.ts";
 import { deliverWebhook, type WebhookOptions } from "./webhook.ts";
 
 /** The function that delivers, for each channel. */
@@ -33,19 +33,14 @@ const notOpened =
 export function httpChannels(options: HttpChannelOptions): Channels {
   const { secrets } = options;
   const withAddress = (
-    deliver: (
-      address: string,
-      notification: Notification,
-      own: OutgoingOptions,
-    ) => Promise<Outcome>,
+    deliver: (address: string, notification: Notification) => Promise<Outcome>,
   ) =>
   async (notification: Notification): Promise<Outcome> => {
     const address = await openSecret(notification.address, notification.tenant_id, secrets);
-    return address === undefined
-      ? failed(notOpened)
-      : await deliver(address, notification, options);
+    return address === undefined ? failed(notOpened) : await deliver(address, notification);
   };
-  const shown = ({ body }: Notification) => messageOf(readPayload(body));
+  const posting = (payloadOf: (message: Message) => unknown) =>
+    withAddress((url, { body }) => postJson(url, payloadOf(messageOf(readPayload(body))), options));
   return {
     webhook: async (notification) => {
       const opened: string[] = [];
@@ -57,12 +52,12 @@ export function httpChannels(options: HttpChannelOptions): Channels {
       const { notification_id: id, address: url, body, template } = notification;
       return await deliverWebhook({ id, url, body, template, secrets: opened }, options);
     },
-    slack: withAddress((url, notification, own) => deliverSlack(url, shown(notification), own)),
-    discord: withAddress((url, notification, own) => deliverDiscord(url, shown(notification), own)),
-    teams: withAddress((url, notification, own) => deliverTeams(url, shown(notification), own)),
-    pagerduty: withAddress((key, { body }, own) => {
+    slack: posting(slackPayload),
+    discord: posting(discordPayload),
+    teams: posting(teamsPayload),
+    pagerduty: withAddress((key, { body }) => {
       const payload = readPayload(body);
-      return deliverPagerduty(key, messageOf(payload), payload, options.pagerdutyUrl, own);
+      return deliverPagerduty(key, messageOf(payload), payload, options.pagerdutyUrl, options);
     }),
   };
 }

@@ -1,16 +1,4 @@
-import type { OutgoingOptions } from "../_shared/outgoing_request.ts";
-import { postJson } from "./http_channel.ts";
 import { cut, type Message } from "./message.ts";
-import type { Outcome } from "./delivery_outcome.ts";
-
-/** Posts to the webhook of a Discord channel. */
-export function deliverDiscord(
-  url: string,
-  message: Message,
-  options: OutgoingOptions,
-): Promise<Outcome> {
-  return postJson(url, discordPayload(message), options);
-}
 
 const colors = { triggered: 0xd83c3e, resolved: 0x3ba55d, unwatched: 0x99aab5, test: 0x5865f2 };
 

@@ -1,4 +1,4 @@
-import { calledByJob } from "../_shared/job_endpoint.ts";
+import { calledByJob, type JobCalls } from "../_shared/job_endpoint.ts";
 import { settle, workAtClaims } from "../_shared/claimed_work.ts";
 import type { CallDatabase } from "../_shared/database.ts";
 import { describeError, logFailure } from "../_shared/errors.ts";
@@ -21,17 +21,13 @@ export interface Notification {
   readonly is_complete: boolean;
 }
 
-export interface NotifyDependencies {
-  /** The secret of the database's job; undefined if it is not set. */
-  readonly secret: string | undefined;
+export interface NotifyDependencies extends Pick<JobCalls, "secret" | "keepAlive"> {
   readonly callDatabase: CallDatabase;
   readonly deliver: (notification: Notification) => Promise<Outcome>;
   /** Seals the secrets that are not sealed yet. */
   readonly sealAll: () => Promise<void>;
   /** Concurrent deliveries of this process; the database limits the total. */
   readonly limit: number;
-  /** Keeps the function alive until the promise settles, after the answer. */
-  readonly keepAlive: (work: Promise<void>) => void;
   readonly pause: (milliseconds: number) => Promise<void>;
 }
 

@@ -1,22 +1,10 @@
-import type { OutgoingOptions } from "../_shared/outgoing_request.ts";
-import { postJson } from "./http_channel.ts";
 import { cut, type Message } from "./message.ts";
-import type { Outcome } from "./delivery_outcome.ts";
-
-/** Posts to an incoming webhook of Slack, or of a compatible service. */
-export function deliverSlack(
-  url: string,
-  message: Message,
-  options: OutgoingOptions,
-): Promise<Outcome> {
-  return postJson(url, slackPayload(message), options);
-}
 
 const signs = { triggered: "🔴", resolved: "✅", unwatched: "⚪", test: "🔔" };
 
 /**
- * Blocks of plain text. Only the fallback text is read as markup. Limits:
- * https://docs.slack.dev/reference/block-kit/blocks (header 150, button URL 3000).
+ * For an incoming webhook of Slack, or of a compatible service: blocks of plain text. Only the fallback text is read as
+ * markup. Limits: https://docs.slack.dev/reference/block-kit/blocks (header 150, button URL 3000).
  */
 export function slackPayload(message: Message) {
   const { state, title, summary, facts, logs, url } = message;

@@ -1,22 +1,11 @@
-import type { OutgoingOptions } from "../_shared/outgoing_request.ts";
-import { postJson } from "./http_channel.ts";
 import { cut, type Message } from "./message.ts";
-import type { Outcome } from "./delivery_outcome.ts";
-
-/** Posts to a workflow of Microsoft Teams, "Post to a channel when a webhook request is received". */
-export function deliverTeams(
-  url: string,
-  message: Message,
-  options: OutgoingOptions,
-): Promise<Outcome> {
-  return postJson(url, teamsPayload(message), options);
-}
 
 const colors = { triggered: "Attention", resolved: "Good", unwatched: "Warning", test: "Accent" };
 
 /**
- * An Adaptive Card: https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using
- * (28 KB a message). The text of a TextRun is not Markdown: https://adaptivecards.io/explorer/RichTextBlock.html
+ * For a workflow "Post to a channel when a webhook request is received": an Adaptive Card,
+ * https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using (28 KB a message).
+ * The text of a TextRun is not Markdown: https://adaptivecards.io/explorer/RichTextBlock.html
  */
 export function teamsPayload(message: Message) {
   const { state, title, summary, facts, logs, url } = message;

@@ -1,4 +1,4 @@
-import { calledByJob } from "../_shared/job_endpoint.ts";
+import { calledByJob, type JobCalls } from "../_shared/job_endpoint.ts";
 import { settle, workAtClaims } from "../_shared/claimed_work.ts";
 import type { CallDatabase } from "../_shared/database.ts";
 import { describeError, logFailure } from "../_shared/errors.ts";
@@ -9,9 +9,7 @@ import { sendBatch } from "./stream_kinds.ts";
 import { type Outcome, retry } from "./delivery_outcome.ts";
 import { oneAtATime } from "../_shared/one_at_a_time.ts";
 
-export interface StreamDependencies {
-  /** The secret of the database's job; undefined if it is not set. */
-  readonly secret: string | undefined;
+export interface StreamDependencies extends Pick<JobCalls, "secret" | "keepAlive"> {
   readonly callDatabase: CallDatabase;
   /** Undefined if the function has no key. */
   readonly secrets: SealedSecrets | undefined;
@@ -21,8 +19,6 @@ export interface StreamDependencies {
   /** A call begins no further batch after this time, or after this processor time. */
   readonly budgetMs: number;
   readonly processorBudgetMs: number;
-  /** Keeps the function alive until the promise settles, after the answer. */
-  readonly keepAlive: (work: Promise<void>) => void;
   readonly pause: (milliseconds: number) => Promise<void>;
   readonly now: () => Date;
   /** A monotonic clock in milliseconds. */
