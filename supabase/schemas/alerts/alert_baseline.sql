@@ -1,13 +1,6 @@
 -- A rule with a baseline compares its value with what is usual: the values of the windows that
 -- ended at the same time of the last days.
 
--- From this many days on, the values of the same windows are called usual.
-create function logloom_private.baseline_least_days()
-returns integer
-language sql
-immutable
-return 3;
-
 -- At most this many groups of a rule have a baseline.
 create function logloom_private.baseline_groups()
 returns integer
@@ -49,7 +42,7 @@ return coalesce(md5(p_group::text), '');
 -- p_values. A deviation is 1.4826 times the median absolute deviation, which estimates the standard
 -- deviation (Leys et al. 2013, https://doi.org/10.1016/j.jesp.2013.03.013), but at least the square
 -- root of the median, as of counts, and at least 1, so that a first error is not unusual. Both are
--- null if fewer than baseline_least_days() values are known.
+-- null if fewer than three values are known.
 create function logloom_private.usual_band(
   p_values double precision[],
   p_comparison text,
@@ -63,7 +56,7 @@ as $$
 begin
   select percentile_cont(0.5) within group (order by v) into usual
   from unnest(p_values) v
-  having count(v) >= logloom_private.baseline_least_days();
+  having count(v) >= 3;
   -- Rounded, because messages show it.
   select round((
     usual + case when p_comparison in ('gt', 'gte') then 1 else -1 end * p_deviations

@@ -1,5 +1,5 @@
--- Finds the user of the tenant with this user_id or email address, except viewers, who see no
--- incidents. Null if there is none or more than one.
+-- Returns the user_id of the user of the tenant with this user_id or email address, except viewers,
+-- who see no incidents. Raises PT400 if there is none or more than one.
 create function logloom_private.assignee_named(p_tenant_id text, p_user_id text, p_name text)
 returns text
 language plpgsql
@@ -25,7 +25,10 @@ begin
   v_named := array(
     select a.key from jsonb_each_text(v_addresses) a where lower(a.value) = lower(p_name)
   );
-  return case when cardinality(v_named) = 1 then v_named[1] end;
+  if cardinality(v_named) <> 1 then
+    perform logloom_private.refuse('alerts.assignee_is_unknown');
+  end if;
+  return v_named[1];
 end;
 $$;
 
@@ -58,9 +61,6 @@ begin
     perform logloom_private.refuse('alerts.incident_note_is_too_long');
   elsif p_assigned_to <> '' then
     v_assignee := logloom_private.assignee_named(v_tenant_id, v_user_id, p_assigned_to);
-    if v_assignee is null then
-      perform logloom_private.refuse('alerts.assignee_is_unknown');
-    end if;
   end if;
   -- Locked in the order of their ids, so that two callers cannot deadlock.
   v_held := array(

@@ -99,9 +99,6 @@ begin
     perform logloom_private.refuse('error_groups.merge_into_itself');
   elsif p_assigned_to <> '' then
     v_assignee := logloom_private.assignee_named(v_tenant_id, v_user_id, p_assigned_to);
-    if v_assignee is null then
-      perform logloom_private.refuse('alerts.assignee_is_unknown');
-    end if;
   end if;
   -- Locked in order, so that two callers and the job cannot deadlock.
   v_held := array(
