@@ -9,17 +9,27 @@ export interface Shot {
   /** Who looks; by default a member of a tenant with a day of logs. */
   readonly as?: "newcomer" | "nobody" | "without-tenant";
   /** Runs before the page opens, for example to delay answers. */
-  readonly before?: (page: Page) => Promise<unknown>;
+  readonly before?: Step;
   /** Brings the screen into the state to show and waits for it. */
-  readonly then?: (page: Page) => Promise<unknown>;
+  readonly then?: Step;
   /** The picture's name in the docs. */
   readonly document?: string;
 }
 
-const rows = (page: Page) => page.locator("[data-row]").first().waitFor();
-const table = (page: Page) => page.locator("main tbody tr").first().waitFor();
-const press = (page: Page, name: string | RegExp) => page.getByRole("button", { name }).click();
-const dialog = (page: Page) => page.getByRole("dialog").waitFor();
+type Step = (page: Page) => Promise<unknown>;
+
+const steps = (...all: Step[]): Step => async (page) => {
+  for (const step of all) await step(page);
+};
+const seen = (what: string): Step => (page) => page.locator(what).first().waitFor();
+const clicked = (what: string): Step => (page) => page.locator(what).first().click();
+const pressed = (name: string | RegExp): Step => (page) =>
+  page.getByRole("button", { name }).first().click();
+const told = (text: string | RegExp): Step => (page) => page.getByText(text).first().waitFor();
+const rows = seen("[data-row]");
+const table = seen("main tbody tr");
+const dialog: Step = (page) => page.getByRole("dialog").waitFor();
+const secondRow: Step = (page) => page.locator("[data-row]").nth(1).click();
 
 /** The service never answers, so the page shows what it shows while loading. */
 const held = (page: Page) => page.route("**/rest/v1/rpc/**", () => {});
@@ -41,21 +51,12 @@ export const shots: Shot[] = [
   {
     name: "record",
     hash: "q=service:checkout+level:error&from=now-1h",
-    then: async (page) => {
-      await rows(page);
-      await page.locator("[data-row]").nth(1).click();
-      await page.locator(".detail").waitFor();
-    },
+    then: steps(rows, secondRow, seen(".detail")),
   },
   {
     name: "context",
     hash: "q=service:checkout+level:error&from=now-1h",
-    then: async (page) => {
-      await rows(page);
-      await page.locator("[data-row]").nth(1).click();
-      await press(page, /^Context/);
-      await page.locator(".context-rows li.this").waitFor();
-    },
+    then: steps(rows, secondRow, pressed(/^Context/), seen(".context-rows li.this")),
   },
   {
     name: "columns",
@@ -69,79 +70,40 @@ export const shots: Shot[] = [
       "q=service:gateway+%7C+avg(attrs.duration_ms),+max(attrs.duration_ms)+by+route&from=now-24h",
     then: table,
   },
-  {
-    name: "one-number",
-    hash: "q=level:error+%7C+count()&from=now-24h",
-    then: (page) => page.locator(".single").waitFor(),
-  },
-  {
-    name: "wrong-query",
-    hash: "q=level:loud",
-    then: (page) => page.getByTestId("query-error").waitFor(),
-  },
-  {
-    name: "nothing-found",
-    hash: "q=service:nobody&from=now-5m",
-    then: (page) => page.getByText("Nothing found").waitFor(),
-  },
+  { name: "one-number", hash: "q=level:error+%7C+count()&from=now-24h", then: seen(".single") },
+  { name: "wrong-query", hash: "q=level:loud", then: seen("[data-testid=query-error]") },
+  { name: "nothing-found", hash: "q=service:nobody&from=now-5m", then: told("Nothing found") },
   { name: "patterns", hash: "q=&from=now-6h&tab=patterns", then: table },
   { name: "changes", hash: "q=&from=now-1h&tab=changes", then: table },
   {
     name: "calendar",
     hash: "from=now-1h",
-    then: async (page) => {
-      await rows(page);
-      await press(page, /Range:/);
-      await press(page, "Choose days");
-      await page.locator(".calendar").waitFor();
-    },
+    then: steps(rows, pressed(/Range:/), pressed("Choose days"), seen(".calendar")),
   },
   { name: "live", hash: "q=level:error&live=1", then: rows },
   { name: "loading", hash: "q=level:error", before: held },
   { name: "too-slow", hash: "q=level:error", before: refused },
-  {
-    name: "away",
-    hash: "q=level:error",
-    before: away,
-    then: (page) => page.getByText("cannot be reached").first().waitFor(),
-  },
-  {
-    name: "help",
-    hash: "q=&from=now-1h",
-    then: async (page) => {
-      await rows(page);
-      await press(page, "Keys and queries");
-      await dialog(page);
-    },
-  },
+  { name: "away", hash: "q=level:error", before: away, then: told("cannot be reached") },
+  { name: "help", hash: "q=&from=now-1h", then: steps(rows, pressed("Keys and queries"), dialog) },
   {
     name: "empty-project",
     hash: "",
     as: "newcomer",
-    then: async (page) => {
-      await press(page, "Create a key and fill it in");
-      await page.locator("code.secret").waitFor();
-    },
+    then: steps(pressed("Create a key and fill it in"), seen("code.secret")),
     document: "console-empty",
   },
   { name: "errors", hash: "/errors", then: table },
   {
     name: "error",
     hash: "/errors",
-    then: async (page) => {
-      await page.locator("main tbody .card-title").first().click();
-      await page.locator(".u-over").waitFor();
-    },
+    then: steps(clicked("main tbody .card-title"), seen(".u-over")),
   },
   // The incidents may be over before the last pictures are taken.
   { name: "alerts", hash: "/alerts?state=all", then: table },
   {
     name: "alert-preview",
     hash: "/alerts?tab=rules",
-    then: async (page) => {
-      await page.getByRole("button", { name: "Payments fail" }).click();
-      await page.getByText(/it would have fired/).waitFor();
-    },
+    then: steps(pressed("Payments fail"), told(/it would have fired/)),
     document: "console-alert",
   },
   {
@@ -156,10 +118,7 @@ export const shots: Shot[] = [
   {
     name: "incident",
     hash: "/alerts?state=all",
-    then: async (page) => {
-      await page.locator("main tbody .card-title").first().click();
-      await page.locator(".incident-facts").waitFor();
-    },
+    then: steps(clicked("main tbody .card-title"), seen(".incident-facts")),
   },
   { name: "rules", hash: "/alerts?tab=rules", then: table },
   { name: "history", hash: "/alerts?tab=history", then: table },
@@ -169,76 +128,30 @@ export const shots: Shot[] = [
   {
     name: "dashboard",
     hash: "/dashboards",
-    then: async (page) => {
-      await page.getByRole("button", { name: "Shop", exact: true }).click();
-      await page.locator(".panels .u-over").first().waitFor();
-    },
+    then: steps(pressed(/^Shop$/), seen(".panels .u-over")),
   },
   {
     name: "palette",
     hash: "/keys",
-    then: async (page) => {
-      await table(page);
-      await page.keyboard.press("Control+k");
-      await dialog(page);
-    },
+    then: steps(table, (page) => page.keyboard.press("Control+k"), dialog),
   },
-  { name: "saved", hash: "/saved", then: (page) => page.locator(".card").first().waitFor() },
-  {
-    name: "saved-dialog",
-    hash: "/saved",
-    then: async (page) => {
-      await page.getByRole("button", { name: "Change Card processor" }).click();
-      await dialog(page);
-    },
-  },
+  { name: "saved", hash: "/saved", then: seen(".card") },
+  { name: "saved-dialog", hash: "/saved", then: steps(pressed("Change Card processor"), dialog) },
   { name: "keys", hash: "/keys", then: table },
-  {
-    name: "key-rotate",
-    hash: "/keys",
-    then: async (page) => {
-      await page.getByRole("button", { name: "Rotate" }).first().click();
-      await dialog(page);
-    },
-  },
-  { name: "usage", hash: "/usage", then: (page) => page.locator("main h2").first().waitFor() },
-  { name: "health", hash: "/health", then: (page) => page.locator("main h2").first().waitFor() },
-  {
-    name: "settings",
-    hash: "/settings",
-    then: (page) => page.locator("main h2").first().waitFor(),
-  },
+  { name: "key-rotate", hash: "/keys", then: steps(pressed("Rotate"), dialog) },
+  { name: "usage", hash: "/usage", then: seen("main h2") },
+  { name: "health", hash: "/health", then: seen("main h2") },
+  { name: "settings", hash: "/settings", then: seen("main h2") },
   { name: "streams", hash: "/settings?tab=streams", then: table },
   {
     name: "stream-change",
     hash: "/settings?tab=streams",
-    then: async (page) => {
-      await page.getByRole("button", { name: "Warehouse" }).click();
-      await dialog(page);
-    },
+    then: steps(pressed("Warehouse"), dialog),
   },
-  {
-    name: "archive",
-    hash: "/settings?tab=archive",
-    then: (page) => page.getByText("Nothing is archived yet").waitFor(),
-  },
+  { name: "archive", hash: "/settings?tab=archive", then: told("Nothing is archived yet") },
   { name: "members", hash: "/members", then: table },
-  {
-    name: "member-new",
-    hash: "/members",
-    then: async (page) => {
-      await press(page, "Add a member");
-      await dialog(page);
-    },
-  },
-  {
-    name: "user-menu",
-    hash: "/keys",
-    then: async (page) => {
-      await table(page);
-      await press(page, "User and display");
-    },
-  },
+  { name: "member-new", hash: "/members", then: steps(pressed("Add a member"), dialog) },
+  { name: "user-menu", hash: "/keys", then: steps(table, pressed("User and display")) },
   ...["overview", "dashboards", "alerts", "saved", "keys", "usage", "settings", "members"].map(
     (screen): Shot => ({ name: `${screen}-empty`, hash: `/${screen}`, as: "newcomer" }),
   ),
