@@ -24,9 +24,8 @@ create function pg_temp.past(
   p_group jsonb default null
 )
 returns void
-language plpgsql
+language sql
 as $$
-begin
   insert into logloom_private.rule_values (rule_id, window_end, values, others)
   select
     r.rule_id, pg_temp.at(p_time) - make_interval(days => v.n::integer),
@@ -34,24 +33,20 @@ begin
       else jsonb_build_object(logloom_private.group_key(p_group), v.value) end,
     p_others
   from logloom.alert_rules r, unnest(p_values) with ordinality v (value, n)
-  where r.name = p_name;
-end;
+  where r.name = p_name
 $$;
 
 create function pg_temp.told()
 returns setof text
-language plpgsql
+language sql
 as $$
-begin
-  return query
   select concat_ws(
     ' ', to_char(h.window_end at time zone 'UTC', 'HH24:MI'), r.name, h."group" ->> '@host',
     h.value, 'against', round(h.threshold::numeric, 3)
   )
   from logloom.alert_history h
   join logloom.alert_rules r on r.rule_id = h.rule_id
-  order by 1;
-end;
+  order by 1
 $$;
 
 select results_eq(

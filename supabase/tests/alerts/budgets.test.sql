@@ -4,17 +4,13 @@ select plan(18);
 
 create function pg_temp.state(p_name text)
 returns text
-language plpgsql
+language sql
 as $$
-begin
-  return (
-    select concat_ws(
-      ' ', to_char(r.last_evaluated_at at time zone 'UTC', 'HH24:MI'), r.last_value,
-      regexp_replace(r.last_error, '[0-9]+ records took [0-9]+ ms', 'n records took n ms')
-    )
-    from logloom.alert_rules r where r.name = p_name
-  );
-end;
+  select concat_ws(
+    ' ', to_char(r.last_evaluated_at at time zone 'UTC', 'HH24:MI'), r.last_value,
+    regexp_replace(r.last_error, '[0-9]+ records took [0-9]+ ms', 'n records took n ms')
+  )
+  from logloom.alert_rules r where r.name = p_name
 $$;
 
 -- One tenant has expensive rules, the other does not. The budget in records decides, so the

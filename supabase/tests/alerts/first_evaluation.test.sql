@@ -27,17 +27,14 @@ $$;
 
 create function pg_temp.evaluated()
 returns setof text
-language plpgsql
+language sql
 as $$
-begin
-  return query
   select format(
     '%s %s %s', r.name,
     coalesce(to_char(r.last_evaluated_at at time zone 'UTC', 'HH24:MI'), 'never'), r.last_value
   )
   from logloom.alert_rules r
-  order by r.name collate "C";
-end;
+  order by r.name collate "C"
 $$;
 
 select pg_temp.rule('ts:*', 'lt', 5, p_name => 'old') \g /dev/null

@@ -7,10 +7,8 @@ select plan(36);
 
 create function pg_temp.fired_groups(p_name text)
 returns setof text
-language plpgsql
+language sql
 as $$
-begin
-  return query
   select concat_ws(
     ' ', to_char(h.window_end, 'HH24:MI'), h."group" ->> 'service', h.value,
     case when h.absent then 'absent' end
@@ -18,8 +16,7 @@ begin
   from logloom.alert_history h
   join logloom.alert_rules r on r.rule_id = h.rule_id
   where r.name = p_name
-  order by h.window_end, h."group" ->> 'service' collate "C";
-end;
+  order by h.window_end, h."group" ->> 'service' collate "C"
 $$;
 create function pg_temp.arrive_of(p_time text, p_service text)
 returns void

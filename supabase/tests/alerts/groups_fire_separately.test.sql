@@ -4,18 +4,15 @@ select plan(10);
 
 create function pg_temp.groups(p_name text)
 returns setof text
-language plpgsql
+language sql
 as $$
-begin
-  return query
   select to_char(h.window_end at time zone 'UTC', 'HH24:MI')
     || ' ' || (h."group" ->> 'level') || ' '
     || h.value
   from logloom.alert_history h
   join logloom.alert_rules r on r.rule_id = h.rule_id
   where r.name = p_name
-  order by h.window_end, h."group" ->> 'level' collate "C";
-end;
+  order by h.window_end, h."group" ->> 'level' collate "C"
 $$;
 
 select pg_temp.rule('ts:* | count() by level', 'gte', 2, 1, 3, 'levels') \g /dev/null

@@ -10,10 +10,8 @@ select plan(67);
 -- the condition no longer held. Times are ends of windows.
 create function pg_temp.incidents(p_name text)
 returns setof text
-language plpgsql
+language sql
 as $$
-begin
-  return query
   select concat_ws(
     ' ', i."group" ->> 'level', to_char(i.opened_at at time zone 'UTC', 'HH24:MI'),
     i.fired_count || 'x', i.value, i.peak_value,
@@ -22,8 +20,7 @@ begin
   )
   from logloom.alert_incidents i
   where i.rule_name = p_name
-  order by i.opened_at, i."group" ->> 'level' collate "C", i.held_until;
-end;
+  order by i.opened_at, i."group" ->> 'level' collate "C", i.held_until
 $$;
 
 -- Windows have one minute, so that each record is in exactly one window.
@@ -315,19 +312,15 @@ delete from logloom.audit_events where tenant_id = 'acme';
 -- Returns the user changes of the open incident, as users see them.
 create function pg_temp.done()
 returns text
-language plpgsql
+language sql
 as $$
-begin
-  return (
-    select concat_ws(
-      ', ', i.state, 'acknowledged by ' || i.acknowledged_by || to_char(i.acknowledged_at, ' HH24'),
-      'assigned to ' || i.assigned_to || ' by ' || i.assigned_by || to_char(i.assigned_at, ' HH24'),
-      'noted ' || i.note || ' by ' || i.noted_by || to_char(i.noted_at, ' HH24')
-    )
-    from public.list_alert_incidents() i
-    where i.rule_name = 'changed'
-  );
-end;
+  select concat_ws(
+    ', ', i.state, 'acknowledged by ' || i.acknowledged_by || to_char(i.acknowledged_at, ' HH24'),
+    'assigned to ' || i.assigned_to || ' by ' || i.assigned_by || to_char(i.assigned_at, ' HH24'),
+    'noted ' || i.note || ' by ' || i.noted_by || to_char(i.noted_at, ' HH24')
+  )
+  from public.list_alert_incidents() i
+  where i.rule_name = 'changed'
 $$;
 grant execute on function pg_temp.done() to public;
 create temp table deeds as

@@ -75,10 +75,9 @@ values
 
 create function pg_temp.create_with(p_name text, p_value text)
 returns text
-language plpgsql
+language sql
 as $$
-begin
-  return pg_temp.attempt(
+  select pg_temp.attempt(
     format(
       'select public.create_alert_rule(%s)',
       (
@@ -90,8 +89,7 @@ begin
         ) n
       )
     )
-  );
-end;
+  )
 $$;
 
 select pg_temp.act_as_postgres();

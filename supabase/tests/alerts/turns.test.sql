@@ -21,10 +21,9 @@ update logloom_private.alert_rounds set finished_at = now();
 select logloom_private.plan_alert_rules(pg_temp.at('12:02:06'), 1000) \g /dev/null
 create function pg_temp.turns(p_count integer)
 returns text[]
-language plpgsql
+language sql
 as $$
-begin
-  return array(
+  select array(
     select r.name
     from round o
     cross join logloom_private.pending_alert_groups(o::text::logloom_private.alert_rounds) g
@@ -32,8 +31,7 @@ begin
     join logloom.alert_rules r on r.rule_id = p.rule_id
     order by g.place
     limit p_count
-  );
-end;
+  )
 $$;
 select is(
   array(select left(t, 3) from unnest(pg_temp.turns(8)) t),

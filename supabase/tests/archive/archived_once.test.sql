@@ -23,10 +23,9 @@ set bucket = 'bucket', prefix = 'logloom', checked_at = now(), compared_at = now
 
 create function pg_temp.add(p_tenant text, p_day date, p_records integer, p_write_seq bigint)
 returns void
-language plpgsql
+language sql
 as $$
-begin
-  perform pg_temp.add_records(
+  select pg_temp.add_records(
     jsonb_agg(jsonb_build_object(
       'tenant', p_tenant,
       'ts', (p_day::timestamp at time zone 'UTC') + i * interval '61.5 seconds',
@@ -37,8 +36,7 @@ begin
     )),
     p_write_seq
   )
-  from generate_series(1, p_records) i;
-end;
+  from generate_series(1, p_records) i
 $$;
 
 create temp table given_out (tenant_id text, id uuid, first_day date, last_day date);

@@ -4,17 +4,13 @@ select plan(13);
 
 create function pg_temp.last_event(p_tenant_id text)
 returns text
-language plpgsql
+language sql
 as $$
-begin
-  return (
-    select format('%s %s %s', e.actor, e.action, e.details)
-    from logloom.audit_events e
-    where e.tenant_id = p_tenant_id
-    order by e.occurred_at desc
-    limit 1
-  );
-end;
+  select format('%s %s %s', e.actor, e.action, e.details)
+  from logloom.audit_events e
+  where e.tenant_id = p_tenant_id
+  order by e.occurred_at desc
+  limit 1
 $$;
 grant execute on function pg_temp.last_event(text) to public;
 

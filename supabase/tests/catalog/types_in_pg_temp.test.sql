@@ -143,12 +143,8 @@ begin
   perform v_value;
 end;
 $$;
-create function logloom_private.with_empty_path(p_value text) returns void language plpgsql
-security definer set search_path = '' as $$
-begin
-  perform p_value::jsonb;
-end;
-$$;
+create function logloom_private.with_empty_path(p_value text) returns void language sql
+security definer set search_path = '' as $$ select p_value::jsonb $$;
 create function logloom_private.with_a_record(p_value text) returns void language plpgsql
 security definer set search_path = '' as $$
 declare

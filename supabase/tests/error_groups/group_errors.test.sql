@@ -45,10 +45,8 @@ $$;
 
 create function pg_temp.groups(p_time text default '13:00')
 returns setof text
-language plpgsql
+language sql
 as $$
-begin
-  return query
   select concat_ws(
     ' | ', g.service, g.title, logloom_private.error_state(g, pg_temp.at(p_time)),
     g.records, cardinality(g.users),
@@ -58,8 +56,7 @@ begin
   )
   from logloom.error_groups g
   where g.tenant_id = 'acme'
-  order by g.title collate "C", g.service;
-end;
+  order by g.title collate "C", g.service
 $$;
 
 select pg_temp.error('12:00', 'Order 17 failed for "ann"', p_user_id => 'u1',
@@ -174,18 +171,15 @@ select is(pg_temp.round('12:26'), null, 'no round evaluates these rules');
 
 create function pg_temp.told()
 returns setof text
-language plpgsql
+language sql
 as $$
-begin
-  return query
   select concat_ws(
     ' ', to_char(h.triggered_at at time zone 'UTC', 'HH24:MI'), r.name, h.value,
     h."group" - 'fingerprint'
   )
   from logloom.alert_history h
   join logloom.alert_rules r on r.rule_id = h.rule_id
-  order by 1;
-end;
+  order by 1
 $$;
 
 update logloom.plans set max_error_groups = 100 where plan_id = 'pro';

@@ -27,13 +27,11 @@ select pg_temp.fire(5);
 -- 1.0.0, which send no project.
 create function pg_temp.called_by(p_url text)
 returns void
-language plpgsql
+language sql
 as $$
-begin
-  perform set_config(
+  select set_config(
     'request.headers', jsonb_build_object('x-logloom-project', p_url)::text, true
-  );
-end;
+  )
 $$;
 
 -- Calls the three functions that claim work and returns their results.

@@ -15,21 +15,15 @@ language sql
 return logloom_private.read_health() #>> p_path;
 create function pg_temp.writer_ran(p_ago interval)
 returns void
-language plpgsql
+language sql
 as $$
-begin
   update logloom_private.jobs set last_succeeded_at = now() - p_ago, last_duration_ms = 12.5
-  where name = 'write_logs';
-end;
+  where name = 'write_logs'
 $$;
 create function pg_temp.queue_age(p_age interval)
 returns void
-language plpgsql
-as $$
-begin
-  update logloom_private.queue set received_at = now() - p_age where true;
-end;
-$$;
+language sql
+as $$ update logloom_private.queue set received_at = now() - p_age where true $$;
 
 -- No jobs run in this database.
 update logloom_private.jobs set made_at = now(), last_succeeded_at = null where true;

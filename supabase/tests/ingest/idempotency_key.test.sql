@@ -10,16 +10,14 @@ update logloom_private.jobs set last_succeeded_at = now() where name = 'write_lo
 
 create function pg_temp.send(p_tenant_id text, p_key text, p_body bytea, p_events integer)
 returns jsonb
-language plpgsql
+language sql
 as $$
-begin
-  return pg_temp.send_request(
+  select pg_temp.send_request(
     p_tenant_id => p_tenant_id,
     p_idempotency_key => p_key,
     p_body_digest => encode(sha256(p_body), 'hex'),
     p_ts => array_fill(null::timestamptz, array[p_events])
-  );
-end;
+  )
 $$;
 
 select is(
@@ -69,10 +67,9 @@ select is(
 -- Slices of one request share a row, and each slice is stored once.
 create function pg_temp.send_slice(p_slice integer, p_events integer, p_body bytea default 'large')
 returns jsonb
-language plpgsql
+language sql
 as $$
-begin
-  return pg_temp.send_request(
+  select pg_temp.send_request(
     p_tenant_id => 'initech',
     p_idempotency_key => 'sha256:1',
     p_body_digest => encode(sha256(p_body), 'hex'),
@@ -80,17 +77,12 @@ begin
       now() - case when p_slice = 1 then interval '100 years' else '0' end, array[p_events]
     ),
     p_slice => p_slice
-  );
-end;
+  )
 $$;
 create function pg_temp.stored()
 returns integer
-language plpgsql
-as $$
-begin
-  return (select sum(q.events) from logloom_private.queue q where q.tenant_id = 'initech');
-end;
-$$;
+language sql
+as $$ select (select sum(q.events) from logloom_private.queue q where q.tenant_id = 'initech') $$;
 
 select is(
   pg_temp.send_slice(0, 4), '{"success": true, "ingested": 4, "rejected": 0}',
@@ -181,16 +173,14 @@ values
   (sha256('blog'), 'acme', 'blog', now() + interval '1 minute');
 create function pg_temp.send_by_token(p_token bytea, p_body bytea, p_events integer)
 returns jsonb
-language plpgsql
+language sql
 as $$
-begin
-  return pg_temp.send_request(
+  select pg_temp.send_request(
     p_key_digest => encode(sha256(p_token), 'hex'),
     p_idempotency_key => 'k2',
     p_body_digest => encode(sha256(p_body), 'hex'),
     p_ts => array_fill(null::timestamptz, array[p_events])
-  );
-end;
+  )
 $$;
 select is(
   array[

@@ -73,12 +73,8 @@ $$;
 
 create function pg_temp.wrong(p_code text)
 returns text
-language plpgsql
-as $$
-begin
-  return lpad(((p_code::integer + 1) % 1000000)::text, 6, '0');
-end;
-$$;
+language sql
+as $$ select lpad(((p_code::integer + 1) % 1000000)::text, 6, '0') $$;
 
 -- A rule with a stranger's address.
 create temp table made as select pg_temp.make_rule('Ops@Example.com') as rule_id;

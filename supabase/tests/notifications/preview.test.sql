@@ -102,14 +102,12 @@ select is(
 -- A rule with by is previewed for each group.
 create function pg_temp.grouped(p_threshold double precision, p_cooldown integer)
 returns public.logloom_alert_preview
-language plpgsql
+language sql
 as $$
-begin
-  return public.preview_alert_rule(
+  select public.preview_alert_rule(
     p_query_dsl => 'level:error | count() by @ms', p_threshold => p_threshold,
     p_comparison => 'gte', p_window_minutes => 1, p_cooldown_minutes => p_cooldown
-  );
-end;
+  )
 $$;
 grant execute on function pg_temp.grouped(double precision, integer) to public;
 select is(

@@ -33,10 +33,8 @@ end;
 $$;
 create function pg_temp.sent()
 returns setof text
-language plpgsql
+language sql
 as $$
-begin
-  return query
   select concat_ws(
     ' ', n.channel, n.purpose, n.body::jsonb ->> 'type',
     (
@@ -45,8 +43,7 @@ begin
     )
   )
   from logloom_private.notifications n
-  order by n.position;
-end;
+  order by n.position
 $$;
 create temp table sealed as select 'lls1.abcd-_09.' || repeat('x', 40) as text;
 update logloom.alert_rules set
@@ -211,13 +208,8 @@ select results_eq(
 -- A recovery waits for its alert, and the alert is given up or expires.
 create function pg_temp.claimed()
 returns setof text
-language plpgsql
-as $$
-begin
-  return query
-  select c.body::jsonb ->> 'type' from public.claim_alert_notifications(20) c;
-end;
-$$;
+language sql
+as $$ select c.body::jsonb ->> 'type' from public.claim_alert_notifications(20) c $$;
 delete from logloom_private.notifications;
 select pg_temp.settle_at(148, '{"api": 5}');
 select pg_temp.settle_at(149, '{}');

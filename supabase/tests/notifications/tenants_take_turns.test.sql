@@ -11,34 +11,28 @@ update logloom_private.notifications set next_attempt_at = now() - interval '1 m
 -- Claims at most p_limit notifications, like the edge function. Returns how many each tenant got.
 create function pg_temp.claim(p_limit integer)
 returns jsonb
-language plpgsql
+language sql
 as $$
-begin
-  return (
-    with claimed as (select c.notification_id from public.claim_alert_notifications(p_limit) c)
-    select coalesce(jsonb_object_agg(t.tenant_id, t.claims), '{}')
-    from (
-      select n.tenant_id, count(*) as claims
-      from claimed c join logloom_private.notifications n using (notification_id)
-      group by 1
-    ) t
-  );
-end;
+  with claimed as (select c.notification_id from public.claim_alert_notifications(p_limit) c)
+  select coalesce(jsonb_object_agg(t.tenant_id, t.claims), '{}')
+  from (
+    select n.tenant_id, count(*) as claims
+    from claimed c join logloom_private.notifications n using (notification_id)
+    group by 1
+  ) t
 $$;
 
 create function pg_temp.settle(p_tenant_id text, p_count integer)
 returns void
-language plpgsql
+language sql
 as $$
-begin
-  perform public.settle_alert_notification(n.notification_id, n.claim_id, 'delivered', 200)
+  select public.settle_alert_notification(n.notification_id, n.claim_id, 'delivered', 200)
   from (
     select o.*
     from logloom_private.notifications o
     where o.tenant_id = p_tenant_id and o.claim_id is not null and o.next_attempt_at > now()
     limit p_count
-  ) n;
-end;
+  ) n
 $$;
 
 select is(pg_temp.claim(20), '{"acme": 5}', 'a tenant gets at most half of the places');

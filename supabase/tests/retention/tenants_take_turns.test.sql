@@ -8,14 +8,12 @@ insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbre
 
 create function pg_temp.erase(p_number integer)
 returns void
-language plpgsql
+language sql
 as $$
-begin
-  perform public.delete_logs(
+  select public.delete_logs(
     'user_id:u' || p_number, (now() - interval '48 hours')::text,
     (now() + interval '1 hour')::text, false
-  );
-end;
+  )
 $$;
 grant execute on function pg_temp.erase(integer) to public;
 

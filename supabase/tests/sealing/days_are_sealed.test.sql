@@ -12,10 +12,9 @@ update logloom_private.settings set seal_day_records = 50, seal_week_records = 5
 
 create function pg_temp.add_day(p_day date, p_tenant text, p_records integer, p_write_seq bigint)
 returns void
-language plpgsql
+language sql
 as $$
-begin
-  perform pg_temp.add_records(
+  select pg_temp.add_records(
     jsonb_agg(jsonb_build_object(
       'tenant', p_tenant,
       'ts', (p_day::timestamp at time zone 'UTC') + i * interval '61.5 seconds',
@@ -27,8 +26,7 @@ begin
     )),
     p_write_seq
   )
-  from generate_series(1, p_records) i;
-end;
+  from generate_series(1, p_records) i
 $$;
 
 -- Runs steps of the job until nothing is due.

@@ -13,18 +13,16 @@ grant select on clock to public;
 
 create function pg_temp.add(p_tenant text, p_day integer, p_records integer)
 returns void
-language plpgsql
+language sql
 as $$
-begin
-  perform pg_temp.add_records(jsonb_agg(jsonb_build_object(
+  select pg_temp.add_records(jsonb_agg(jsonb_build_object(
     'tenant', p_tenant,
     'ts', logloom_private.day_start((select c.day + p_day from clock c)) + i * interval '61.5 s',
     'level', (array['info', 'error', null])[1 + i % 3],
     'service', 'service ' || i % 4,
     'msg', format('request %s on day %s', i, p_day)
   )))
-  from generate_series(1, p_records) i;
-end;
+  from generate_series(1, p_records) i
 $$;
 
 -- Runs the job until nothing is due, as if it were the morning of day p_day of the span.

@@ -8,10 +8,9 @@ select setseed(0.42);
 
 create function pg_temp.random_records(p_count integer)
 returns jsonb
-language plpgsql
+language sql
 as $$
-begin
-  return jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+  select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
     'tenant', (array['acme', 'acme', 'umbrella'])[1 + floor(random() * 3)],
     -- Times have random microseconds, and are often exactly at a minute's edge.
     'ts', case when random() < 0.2
@@ -23,8 +22,7 @@ begin
     'service', (array['api', 'web', 'a''b', '', null, 'ünï'])[1 + floor(random() * 6)],
     'msg', i
   )))
-  from generate_series(1, p_count) i;
-end;
+  from generate_series(1, p_count) i
 $$;
 
 create temp table queries (query_dsl text);
@@ -128,16 +126,14 @@ select is(
 -- Seals all days together, as a week is sealed: the records leave log_counts for the block.
 create function pg_temp.seal(p_tenant_id text)
 returns void
-language plpgsql
+language sql
 as $$
-begin
-  perform logloom_private.seal_block(
+  select logloom_private.seal_block(
     p_tenant_id, array(
       select d.day from logloom_private.log_days d where d.tenant_id = p_tenant_id order by d.day
     ),
     true
-  );
-end;
+  )
 $$;
 select pg_temp.seal('acme');
 select is_empty('select * from pg_temp.disagreements(2)', 'after sealing with counts');

@@ -6,28 +6,22 @@ select plan(12);
 
 create function pg_temp.uses_counts(p_query_dsl text)
 returns boolean
-language plpgsql
+language sql
 as $$
-begin
-  return logloom_private.log_stats_sql(
+  select logloom_private.log_stats_sql(
     'acme', logloom_private.compile_query(p_query_dsl), tstzrange(now() - interval '1 hour', now()),
     100
-  ) ~ 'logloom_private\.log_counts';
-end;
+  ) ~ 'logloom_private\.log_counts'
 $$;
 create function pg_temp.stats(p_query_dsl text)
 returns text
-language plpgsql
+language sql
 as $$
-begin
-  return (
-    select string_agg(s.value::text, ' ' order by s.value desc)
-    from logloom_private.log_stats_of(
-      'acme', logloom_private.compile_query(p_query_dsl),
-      tstzrange(now() - interval '1 hour', now()), 100
-    ) s
-  );
-end;
+  select string_agg(s.value::text, ' ' order by s.value desc)
+  from logloom_private.log_stats_of(
+    'acme', logloom_private.compile_query(p_query_dsl),
+    tstzrange(now() - interval '1 hour', now()), 100
+  ) s
 $$;
 
 select pg_temp.add_records(

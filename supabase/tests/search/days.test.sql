@@ -7,20 +7,12 @@ select plan(16);
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free'), ('umbrella', 'free');
 create function pg_temp.day(p_ago integer)
 returns timestamptz
-language plpgsql
-as $$
-begin
-  return date_trunc('day', now()) - make_interval(days => p_ago);
-end;
-$$;
+language sql
+as $$ select date_trunc('day', now()) - make_interval(days => p_ago) $$;
 create function pg_temp.id(p_number integer)
 returns uuid
-language plpgsql
-as $$
-begin
-  return ('01a1fe60-0000-7000-8000-0000' || lpad(to_hex(p_number), 8, '0'))::uuid;
-end;
-$$;
+language sql
+as $$ select ('01a1fe60-0000-7000-8000-0000' || lpad(to_hex(p_number), 8, '0'))::uuid $$;
 select pg_temp.add_records(
   (select jsonb_agg(jsonb_build_object(
     'tenant', 'umbrella', 'ts', pg_temp.day(d), 'msg', d, 'id', pg_temp.id(d)
@@ -34,17 +26,13 @@ select pg_temp.add_records(
 
 create function pg_temp.partitions(p_tenant_id text, p_from timestamptz)
 returns bigint
-language plpgsql
+language sql
 as $$
-begin
-  return (
-    select count(distinct m[1])
-    from pg_temp.plan_of('select l.msg ' || logloom_private.source_sql(
-      logloom_private.tenant_rows_sql(p_tenant_id, p_from, now() + interval '1 hour', 'true')
-    )) p,
-      regexp_matches(p, 'on (logs_\d{4}_\d\d_\d\d)', 'g') m
-  );
-end;
+  select count(distinct m[1])
+  from pg_temp.plan_of('select l.msg ' || logloom_private.source_sql(
+    logloom_private.tenant_rows_sql(p_tenant_id, p_from, now() + interval '1 hour', 'true')
+  )) p,
+    regexp_matches(p, 'on (logs_\d{4}_\d\d_\d\d)', 'g') m
 $$;
 select is(pg_temp.partitions('acme', '1970-01-01'), 5::bigint, 'five days, five partitions');
 select is(pg_temp.partitions('acme', pg_temp.day(3)), 3::bigint, 'only days of the range');

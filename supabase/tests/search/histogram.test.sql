@@ -22,20 +22,16 @@ create function pg_temp.buckets(
   p_query_dsl text, p_from timestamptz, p_to timestamptz, p_buckets integer default null
 )
 returns text
-language plpgsql
+language sql
 as $$
-begin
-  return (
-    select h.interval_seconds || ' s, ' || h.total || ': ' || (
-      select string_agg(
-        to_char(b.ts at time zone 'UTC', 'HH24:MI:SS') || ' ' || b.count || ' ' || b.levels, '; '
-        order by b.ts
-      )
-      from unnest(h.buckets) b
+  select h.interval_seconds || ' s, ' || h.total || ': ' || (
+    select string_agg(
+      to_char(b.ts at time zone 'UTC', 'HH24:MI:SS') || ' ' || b.count || ' ' || b.levels, '; '
+      order by b.ts
     )
-    from public.log_histogram(p_query_dsl, p_from::text, p_to::text, p_buckets) h
-  );
-end;
+    from unnest(h.buckets) b
+  )
+  from public.log_histogram(p_query_dsl, p_from::text, p_to::text, p_buckets) h
 $$;
 
 select is(
@@ -124,14 +120,10 @@ select throws_ok(
 -- Weeks begin on Monday in all operations.
 create function pg_temp.counts(p_query_dsl text)
 returns text
-language plpgsql
+language sql
 as $$
-begin
-  return (
-    select string_agg(s.group ->> 'ts' || ' ' || s.value, '; ' order by s.group ->> 'ts')
-    from public.log_stats(p_query_dsl, '2026-03-09T00:00:00Z', '2026-04-06T00:00:00Z') s
-  );
-end;
+  select string_agg(s.group ->> 'ts' || ' ' || s.value, '; ' order by s.group ->> 'ts')
+  from public.log_stats(p_query_dsl, '2026-03-09T00:00:00Z', '2026-04-06T00:00:00Z') s
 $$;
 select is(
   pg_temp.counts('| count() by (1w)'), '2026-03-09T00:00:00Z 1; 2026-03-16T00:00:00Z 3',

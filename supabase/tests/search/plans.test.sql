@@ -11,15 +11,11 @@ from generate_series(0, 9) i;
 
 create function pg_temp.partitions(p_statement text)
 returns text
-language plpgsql
+language sql
 as $$
-begin
-  return (
-    select string_agg(distinct p.match[1], ' ' order by p.match[1])
-    from pg_temp.plan_of(p_statement) l (line),
-      regexp_matches(l.line, 'on (logs_\d{4}_\d\d_\d\d)', 'g') p (match)
-  );
-end;
+  select string_agg(distinct p.match[1], ' ' order by p.match[1])
+  from pg_temp.plan_of(p_statement) l (line),
+    regexp_matches(l.line, 'on (logs_\d{4}_\d\d_\d\d)', 'g') p (match)
 $$;
 create function pg_temp.page_sql(
   p_query_dsl text, p_from text, p_to text, p_ts timestamptz default null
@@ -101,13 +97,11 @@ set local parallel_setup_cost = 0;
 set local parallel_tuple_cost = 0;
 create function pg_temp.shares(p_statement text)
 returns boolean
-language plpgsql
+language sql
 as $$
-begin
-  return exists (
+  select exists (
     select from pg_temp.plan_of(p_statement) l (line) where l.line ~ 'Gather'
-  );
-end;
+  )
 $$;
 create function pg_temp.as_run(p_query_dsl text)
 returns logloom_private.compiled_query

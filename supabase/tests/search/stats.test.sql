@@ -18,15 +18,11 @@ select pg_temp.act_as_user('acme', 'alice');
 
 create function pg_temp.stats(p_query_dsl text, p_limit integer default null)
 returns text
-language plpgsql
+language sql
 as $$
-begin
-  return (
-    select string_agg(s."group"::text || ' ' || coalesce(s.value::text, 'null'), '; ' order by s.n)
-    from rows from (public.log_stats(p_query_dsl, null, null, p_limit))
-      with ordinality s ("group", value, "values", total_groups, warnings, n)
-  );
-end;
+  select string_agg(s."group"::text || ' ' || coalesce(s.value::text, 'null'), '; ' order by s.n)
+  from rows from (public.log_stats(p_query_dsl, null, null, p_limit))
+    with ordinality s ("group", value, "values", total_groups, warnings, n)
 $$;
 
 select is(pg_temp.stats(c.query_dsl), c.rows, c.query_dsl)

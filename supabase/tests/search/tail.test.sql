@@ -8,13 +8,10 @@ select setval('logloom_private.write_seq', 999998) \g /dev/null
 
 create function pg_temp.tail(p_query_dsl text, p_cursor text, p_limit integer default null)
 returns table (messages text, cursor text, more boolean)
-language plpgsql
+language sql
 as $$
-begin
-  return query
   select pg_temp.messages(t.logs), t.next_cursor, t.more
-  from public.tail_logs(p_query_dsl, p_cursor, p_limit) t;
-end;
+  from public.tail_logs(p_query_dsl, p_cursor, p_limit) t
 $$;
 create temp table seen (name text primary key, messages text, cursor text, more boolean);
 grant select, insert on seen to public;

@@ -50,14 +50,10 @@ end;
 $$;
 create function pg_temp.msgs(p_batch jsonb)
 returns text
-language plpgsql
+language sql
 as $$
-begin
-  return (
-    select string_agg(r.value ->> 'msg', ' ' order by r.ordinality)
-    from jsonb_array_elements(p_batch -> 'records') with ordinality r
-  );
-end;
+  select string_agg(r.value ->> 'msg', ' ' order by r.ordinality)
+  from jsonb_array_elements(p_batch -> 'records') with ordinality r
 $$;
 create function pg_temp.settle(
   p_name text,
@@ -67,17 +63,13 @@ create function pg_temp.settle(
   p_retry_after integer default null
 )
 returns text
-language plpgsql
+language sql
 as $$
-begin
-  return (
-    select (public.settle_log_stream_batch(
-      s.stream_id, s.claim_id, s.batch_id, p_outcome, p_status, 'HTTP ' || p_status, p_retry_after,
-      p_refused
-    )).more::text
-    from logloom.log_streams s where s.name = p_name
-  );
-end;
+  select (public.settle_log_stream_batch(
+    s.stream_id, s.claim_id, s.batch_id, p_outcome, p_status, 'HTTP ' || p_status, p_retry_after,
+    p_refused
+  )).more::text
+  from logloom.log_streams s where s.name = p_name
 $$;
 create function pg_temp.state(p_name text, p_sql text)
 returns text
@@ -93,17 +85,15 @@ end;
 $$;
 create function pg_temp.add(p_msgs text, p_write_seq bigint, p_members text default '{}')
 returns void
-language plpgsql
+language sql
 as $$
-begin
-  perform pg_temp.add_records(
+  select pg_temp.add_records(
     (
       select jsonb_agg(jsonb_build_object('msg', m) || p_members::jsonb order by n)
       from unnest(string_to_array(p_msgs, ' ')) with ordinality u (m, n)
     ),
     p_write_seq
-  );
-end;
+  )
 $$;
 
 select pg_temp.add('before', 1);
@@ -311,14 +301,12 @@ select pg_temp.add(
 );
 create function pg_temp.sizes()
 returns text
-language plpgsql
+language sql
 as $$
-begin
-  return (
+  select (
     select string_agg(length(r ->> 'msg') / 1000 || '', ' ')
     from jsonb_array_elements(pg_temp.batch('large') -> 'records') r
-  ) || ' of ' || round(pg_temp.state('large', 's.batch_bytes')::numeric, -3);
-end;
+  ) || ' of ' || round(pg_temp.state('large', 's.batch_bytes')::numeric, -3)
 $$;
 select is(pg_temp.sizes(), '30 30 120 30 of 1000000', 'a batch has a megabyte');
 select pg_temp.settle('large', 'refused', 413);

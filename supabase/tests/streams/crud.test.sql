@@ -16,25 +16,21 @@ values
 
 create function pg_temp.make(p_members text)
 returns text
-language plpgsql
+language sql
 as $$
-begin
-  return pg_temp.by('ann', format(
+  select pg_temp.by('ann', format(
     'public.create_log_stream(%s)',
     'p_name => ''logs'', p_kind => ''webhook'', p_config => ''{"url": "https://example.com/x"}'''
       || p_members
-  ));
-end;
+  ))
 $$;
 create function pg_temp.config(p_kind text, p_config text)
 returns text
-language plpgsql
+language sql
 as $$
-begin
-  return pg_temp.by('ann', format(
+  select pg_temp.by('ann', format(
     'public.create_log_stream(p_name => ''c'', p_kind => %L, p_config => %L)', p_kind, p_config
-  ));
-end;
+  ))
 $$;
 
 select matches(pg_temp.by('mel', '(select count(*) from public.list_log_streams())'), '^PT403 ',
@@ -134,15 +130,13 @@ select is(
 -- Changing the address does not give the old secrets to the new receiver.
 create function pg_temp.move(p_url text, p_secrets text default null)
 returns text
-language plpgsql
+language sql
 as $$
-begin
-  return pg_temp.by('ann', format(
+  select pg_temp.by('ann', format(
     '(select s.config ->> ''url'' from public.update_log_stream(p_stream_id => %L, p_config => %L, '
       'p_secrets => %L) s)',
     (select stream_id from stream), jsonb_build_object('url', p_url), p_secrets
-  ));
-end;
+  ))
 $$;
 select is(
   pg_temp.move(u),

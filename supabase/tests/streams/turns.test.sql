@@ -11,16 +11,14 @@ insert into logloom.tenant_members (tenant_id, user_id, role) values ('acme', 'a
 
 create function pg_temp.streams(p_tenant text, p_count integer)
 returns void
-language plpgsql
+language sql
 as $$
-begin
   insert into logloom.log_streams (
     tenant_id, name, kind, config, position_seq, pending_since, next_attempt_at
   )
   select p_tenant, p_tenant || n, 'webhook', '{"url": "https://example.com/"}', 1, now(),
     now() - n * interval '1 s'
-  from generate_series(1, p_count) n;
-end;
+  from generate_series(1, p_count) n
 $$;
 create function pg_temp.claimed(p_limit integer)
 returns text
@@ -63,17 +61,13 @@ insert into logloom.tenant_members (tenant_id, user_id, role) values ('acme', 'b
 -- Claims the due streams and returns the messages that they send.
 create function pg_temp.sent()
 returns text
-language plpgsql
+language sql
 as $$
-begin
-  return (
-    select string_agg(r.value ->> 'msg', ' ')
-    from logloom_private.claim_due_streams(20) c
-    cross join jsonb_array_elements(
-      logloom_private.next_stream_batch(c.stream_id, c.claim_id)::jsonb -> 'records'
-    ) r
-  );
-end;
+  select string_agg(r.value ->> 'msg', ' ')
+  from logloom_private.claim_due_streams(20) c
+  cross join jsonb_array_elements(
+    logloom_private.next_stream_batch(c.stream_id, c.claim_id)::jsonb -> 'records'
+  ) r
 $$;
 -- Returns the state of ann's stream after a change.
 create function pg_temp.pause_after(p_change text)
@@ -91,16 +85,12 @@ end;
 $$;
 create function pg_temp.settle_test()
 returns boolean
-language plpgsql
+language sql
 as $$
-begin
-  return (
-    select logloom_private.settle_stream_batch(
-      s.stream_id, s.claim_id, s.test_id, 'delivered', 200, null, null, '[]', 0, null, false, null
-    )
-    from logloom.log_streams s
-  );
-end;
+  select logloom_private.settle_stream_batch(
+    s.stream_id, s.claim_id, s.test_id, 'delivered', 200, null, null, '[]', 0, null, false, null
+  )
+  from logloom.log_streams s
 $$;
 select is(
   pg_temp.pause_after('delete from logloom.tenant_members where user_id = ''ann'''),
@@ -150,18 +140,14 @@ insert into logloom.tenant_settings (tenant_id, retention_days)
 select t, 1 from unnest('{acme,one,umbrella}'::text[]) t;
 create function pg_temp.gaps()
 returns text
-language plpgsql
+language sql
 as $$
-begin
-  return (
-    select string_agg(
-      concat_ws(' ', s.name, logloom_private.utc_day(f.ts_from) - logloom_private.utc_day(now()),
-        extract(epoch from f.ts_to - f.ts_from) / 3600), ', ' order by s.name
-    )
-    from logloom.log_stream_failures f join logloom.log_streams s on s.stream_id = f.stream_id
-    where f.kind = 'gap'
-  );
-end;
+  select string_agg(
+    concat_ws(' ', s.name, logloom_private.utc_day(f.ts_from) - logloom_private.utc_day(now()),
+      extract(epoch from f.ts_to - f.ts_from) / 3600), ', ' order by s.name
+  )
+  from logloom.log_stream_failures f join logloom.log_streams s on s.stream_id = f.stream_id
+  where f.kind = 'gap'
 $$;
 create temp table day as select logloom_private.utc_day(now() - interval '50 hours') as day;
 select logloom_private.note_gaps_of_stream(s) from logloom.log_streams s;

@@ -35,17 +35,13 @@ end;
 $$;
 create function pg_temp.state()
 returns text
-language plpgsql
+language sql
 as $$
-begin
-  return (
-    select row(
-      s.position_seq, s.refused_records, s.pause_reason, s.last_answer, s.batch_limit,
-      (select count(*) from logloom.log_stream_failures)
-    )::text
-    from logloom.log_streams s
-  );
-end;
+  select row(
+    s.position_seq, s.refused_records, s.pause_reason, s.last_answer, s.batch_limit,
+    (select count(*) from logloom.log_stream_failures)
+  )::text
+  from logloom.log_streams s
 $$;
 
 select pg_temp.settle(1000, 'refused', 400, p_answer => 'no such index');
@@ -112,14 +108,10 @@ select is(
 -- Owners get one mail, after an hour of failures.
 create function pg_temp.mails()
 returns text
-language plpgsql
+language sql
 as $$
-begin
-  return (
-    select string_agg(n.body::jsonb ->> 'type' || ' ' || (n.body::jsonb #>> '{data,answer}'), ',')
-    from logloom_private.notifications n
-  );
-end;
+  select string_agg(n.body::jsonb ->> 'type' || ' ' || (n.body::jsonb #>> '{data,answer}'), ',')
+  from logloom_private.notifications n
 $$;
 create schema if not exists auth;
 create table auth.users (id uuid primary key, email text, email_confirmed_at timestamptz);

@@ -12,10 +12,9 @@ values
 -- Returns an event of Supabase Auth with all members.
 create function pg_temp.event(p_user_id text, p_app_metadata jsonb, p_claims jsonb default '{}')
 returns jsonb
-language plpgsql
+language sql
 as $$
-begin
-  return jsonb_build_object(
+  select jsonb_build_object(
     'user_id', p_user_id,
     'authentication_method', 'password',
     'claims', jsonb_build_object(
@@ -34,8 +33,7 @@ begin
       'session_id', '4b938a09-5372-4177-a314-cfa292099ea2',
       'is_anonymous', false
     ) || p_claims
-  );
-end;
+  )
 $$;
 -- postgres administers this role and may grant it to itself.
 grant supabase_auth_admin to postgres with set true;
@@ -56,20 +54,16 @@ $$;
 
 create function pg_temp.hook(p_event jsonb)
 returns jsonb
-language plpgsql
+language sql
 as $$
-begin
-  return pg_temp.as_auth(format('select logloom_private.custom_access_token_hook(%L)', p_event));
-end;
+  select pg_temp.as_auth(format('select logloom_private.custom_access_token_hook(%L)', p_event))
 $$;
 
 create function pg_temp.tenant_of(p_user_id text, p_app_metadata jsonb, p_claims jsonb default '{}')
 returns jsonb
-language plpgsql
+language sql
 as $$
-begin
-  return pg_temp.hook(pg_temp.event(p_user_id, p_app_metadata, p_claims)) #> '{claims,tenant_id}';
-end;
+  select pg_temp.hook(pg_temp.event(p_user_id, p_app_metadata, p_claims)) #> '{claims,tenant_id}'
 $$;
 
 select is(

@@ -5,25 +5,17 @@ select plan(11);
 
 create function pg_temp.usage_now(p_tenant_id text)
 returns text
-language plpgsql
+language sql
 as $$
-begin
-  return (
-    select format('%s events, %s bytes', coalesce(sum(u.events), 0), coalesce(sum(u.bytes), 0))
-    from logloom_private.usage_of(
-      p_tenant_id, date_trunc('month', now() at time zone 'UTC')::date
-    ) u
-  );
-end;
+  select format('%s events, %s bytes', coalesce(sum(u.events), 0), coalesce(sum(u.bytes), 0))
+  from logloom_private.usage_of(
+    p_tenant_id, date_trunc('month', now() at time zone 'UTC')::date
+  ) u
 $$;
 create function pg_temp.folded(p_tenant_id text)
 returns bigint
-language plpgsql
-as $$
-begin
-  return (select sum(u.events) from logloom.usage_days u where u.tenant_id = p_tenant_id);
-end;
-$$;
+language sql
+as $$ select (select sum(u.events) from logloom.usage_days u where u.tenant_id = p_tenant_id) $$;
 
 select pg_temp.ingest('acme', 3, 30);
 select pg_temp.ingest('globex', 5, 50);

@@ -21,16 +21,14 @@ from (values (10), (9)) a (ago);
 
 create function pg_temp.flip()
 returns void
-language plpgsql
+language sql
 as $$
-begin
   update logloom_private.blocks b
   set digits = set_byte(b.digits || ''::bytea, 0, get_byte(b.digits, 0) # 1)
   where b.tenant_id = 'acme'
     and b.block_id = (
       select min(l.block_id) from logloom_private.blocks l where l.tenant_id = 'acme'
-    );
-end;
+    )
 $$;
 
 create function pg_temp.verify()

@@ -36,17 +36,14 @@ $$;
 
 create function pg_temp.found()
 returns setof text
-language plpgsql
+language sql
 as $$
-begin
-  return query
   select concat_ws(
     ' ', d.kind, d.tenant_id, d.day = logloom_private.utc_day(now() - interval '10 days'), d.detail
   )
   from logloom_private.verification_differences d
   where d.verification_id = (select max(v.verification_id) from logloom_private.verifications v)
-  order by d.difference_id;
-end;
+  order by d.difference_id
 $$;
 
 create function pg_temp.health(p_member text)

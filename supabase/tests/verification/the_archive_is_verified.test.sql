@@ -19,18 +19,16 @@ as $$ select logloom_private.utc_day(now()) - p_ago $$;
 
 create function pg_temp.add(p_tenant text, p_day date, p_records integer, p_write_seq bigint)
 returns void
-language plpgsql
+language sql
 as $$
-begin
-  perform pg_temp.add_records(
+  select pg_temp.add_records(
     jsonb_agg(jsonb_build_object(
       'tenant', p_tenant, 'ts', logloom_private.day_start(p_day) + i * interval '61.5 seconds',
       'level', 'info', 'service', 'api', 'msg', format('request %s', i)
     )),
     p_write_seq
   )
-  from generate_series(1, p_records) i;
-end;
+  from generate_series(1, p_records) i
 $$;
 
 create function pg_temp.note(

@@ -17,14 +17,12 @@ set metered_through = (
 
 create function pg_temp.send(p_tenant_id text, p_events integer)
 returns void
-language plpgsql
+language sql
 as $$
-begin
-  perform pg_temp.send_request(
+  select pg_temp.send_request(
     p_tenant_id => p_tenant_id, p_bytes => 100,
     p_ts => array_fill(null::timestamptz, array[p_events])
-  );
-end;
+  )
 $$;
 create function pg_temp.unmetered()
 returns bigint
