@@ -36,15 +36,11 @@ select pg_temp.add_records(
 )
 from generate_series(1, 2100) i;
 update logloom_private.settings set seal_block_records = 1000;
-do $$
-begin
-  while logloom_private.seal_block(
+select pg_temp.repeat_while(
+  $$logloom_private.seal_block(
     'acme', array[logloom_private.utc_day(date_trunc('day', now()) - interval '9 days')]
-  ) > 0 loop
-    null;
-  end loop;
-end;
-$$;
+  ) > 0$$
+);
 create function pg_temp.candidates(p_query text)
 returns text
 language sql

@@ -35,12 +35,11 @@ $$;
 -- Runs the job at a time until nothing is left.
 create function pg_temp.step(p_time text)
 returns void
-language plpgsql
+language sql
 as $$
-begin
-  while logloom_private.group_errors_at(pg_temp.at(p_time)) is not null loop
-  end loop;
-end;
+  select pg_temp.repeat_while(
+    format('logloom_private.group_errors_at(pg_temp.at(%L)) is not null', p_time)
+  )
 $$;
 
 create function pg_temp.groups(p_time text default '13:00')
@@ -344,14 +343,9 @@ values (
   'acme', 'erasure', 'queued', 'owner', 'msg:Old -service:api', pg_temp.at('12:44'),
   pg_temp.at('14:00'), now()
 );
-do $$
-declare
-  v_id constant uuid := (select r.run_id from logloom.retention_runs r where r.kind = 'erasure');
-begin
-  while logloom_private.deletion_step(v_id) loop
-  end loop;
-end;
-$$;
+select pg_temp.repeat_while(format('logloom_private.deletion_step(%L)', r.run_id))
+from logloom.retention_runs r
+where r.kind = 'erasure';
 select results_eq(
   $$select g from pg_temp.groups('13:04') g where g ~ 'Old'$$,
   array['web | Old | regressed | 7 | 1 | 12:24-13:03 | 1.1 | 1.3'],
@@ -365,14 +359,9 @@ select is(
 update logloom.retention_runs
 set query_dsl = 'Disk', ts_from = pg_temp.at('12:00'), position_ts = null, position_id = null,
   position_block = null, status = 'queued';
-do $$
-declare
-  v_id constant uuid := (select r.run_id from logloom.retention_runs r where r.kind = 'erasure');
-begin
-  while logloom_private.deletion_step(v_id) loop
-  end loop;
-end;
-$$;
+select pg_temp.repeat_while(format('logloom_private.deletion_step(%L)', r.run_id))
+from logloom.retention_runs r
+where r.kind = 'erasure';
 select results_eq(
   $$select g.title, g.records::integer, cardinality(g.users) from logloom.error_groups g
     where g.service = 'api' order by g.records$$,

@@ -37,12 +37,7 @@ select pg_temp.add_records($$[
   {"ago": "5 minutes", "level": "error", "service": "web", "msg": "Full", "tenant": "umbrella"}
 ]$$, nextval('logloom_private.write_seq'));
 update logloom_private.error_progress set counted_from = 0, write_seq = 0;
-do $$
-begin
-  while logloom_private.group_errors() is not null loop
-  end loop;
-end;
-$$;
+select pg_temp.repeat_while('logloom_private.group_errors() is not null');
 update logloom.error_groups set opened_at = now() - interval '8 days'
 where title = 'Full' and service = 'web';
 
@@ -282,14 +277,9 @@ insert into logloom.retention_runs (
 values (
   'acme', 'erasure', 'queued', 'ann', 'user_id:u2', now() - interval '1 day', now(), now()
 );
-do $$
-declare
-  v_id constant uuid := (select r.run_id from logloom.retention_runs r where r.kind = 'erasure');
-begin
-  while logloom_private.deletion_step(v_id) loop
-  end loop;
-end;
-$$;
+select pg_temp.repeat_while(format('logloom_private.deletion_step(%L)', r.run_id))
+from logloom.retention_runs r
+where r.kind = 'erasure';
 select is(
   pg_temp.listed('ann', $$p_service => 'web'$$),
   'web TypeError: x of <*> new 1 2 1.0 1.1; web Full open 1 0 ann@acme.test look',

@@ -30,13 +30,7 @@ select ok(
   'the erasure reaches the stored record'
 );
 update logloom_private.tenant_deletions set requested_at = now() - interval '5 minutes';
-do $$
-begin
-  for i in 1..50 loop
-    exit when logloom_private.run_deletion_step() is null;
-  end loop;
-end;
-$$;
+select pg_temp.repeat_while('logloom_private.run_deletion_step() is not null');
 select is_empty(
   $$select l.ts from logloom.logs l where l.tenant_id = 'acme'$$, 'nothing is left'
 );

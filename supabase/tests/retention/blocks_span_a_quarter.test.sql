@@ -28,27 +28,20 @@ group by k.tenant_id;
 
 create function pg_temp.seal()
 returns void
-language plpgsql
+language sql
 as $$
-begin
-  while logloom_private.seal_step_at(
-    logloom_private.day_start((select c.day + 2 from clock c))
-  ) is not null loop
-    null;
-  end loop;
-end;
+  select pg_temp.repeat_while(
+    'logloom_private.seal_step_at('
+      'logloom_private.day_start((select c.day + 2 from clock c))) is not null'
+  )
 $$;
 -- Runs one night's retention, p_days days after the last record.
 create function pg_temp.retain(p_days integer)
 returns void
-language plpgsql
+language sql
 as $$
-begin
-  perform logloom_private.begin_retention((select c.day + p_days from clock c));
-  while logloom_private.retention_step() is not null loop
-    null;
-  end loop;
-end;
+  select logloom_private.begin_retention((select c.day + p_days from clock c));
+  select pg_temp.repeat_while('logloom_private.retention_step() is not null')
 $$;
 -- Returns for a tenant's blocks: the number of records, the age of the oldest day, and the most
 -- days that a block spans.
@@ -141,15 +134,11 @@ insert into logloom.retention_runs (
 select 'year', 'erasure', 'queued', 'alice', 'event', logloom_private.day_start(c.day - 2),
   logloom_private.day_start(c.day + 1)
 from clock c;
-do $$
-begin
-  while logloom_private.deletion_step(
+select pg_temp.repeat_while(
+  $$logloom_private.deletion_step(
     (select r.run_id from logloom.retention_runs r where r.kind = 'erasure')
-  ) loop
-    null;
-  end loop;
-end;
-$$;
+  )$$
+);
 select is(
   pg_temp.stored('year'), '{160,34,7}', 'an erasure rewrites the blocks that it changes'
 );

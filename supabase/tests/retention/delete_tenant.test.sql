@@ -215,14 +215,8 @@ select logloom_private.write_step() from generate_series(1, 3);
 update logloom_private.tenant_deletions set requested_at = now() - interval '5 minutes';
 create function pg_temp.work_off()
 returns void
-language plpgsql
-as $$
-begin
-  for i in 1..50 loop
-    exit when logloom_private.run_deletion_step() is null;
-  end loop;
-end;
-$$;
+language sql
+as $$ select pg_temp.repeat_while('logloom_private.run_deletion_step() is not null') $$;
 select pg_temp.work_off();
 
 create function pg_temp.tables_with(p_tenant_id text)

@@ -72,13 +72,10 @@ return (
 -- Does the job's work in one transaction.
 create function pg_temp.run()
 returns void
-language plpgsql
+language sql
 as $$
-begin
-  perform logloom_private.begin_retention(logloom_private.utc_day(now()));
-  while logloom_private.retention_step() is not null loop
-  end loop;
-end;
+  select logloom_private.begin_retention(logloom_private.utc_day(now()));
+  select pg_temp.repeat_while('logloom_private.retention_step() is not null')
 $$;
 
 select pg_temp.fill(t, d, 25)

@@ -32,13 +32,9 @@ $$;
 -- Runs steps of the job until nothing is due.
 create function pg_temp.seal(p_now timestamptz)
 returns void
-language plpgsql
+language sql
 as $$
-begin
-  while logloom_private.seal_step_at(p_now) is not null loop
-    null;
-  end loop;
-end;
+  select pg_temp.repeat_while(format('logloom_private.seal_step_at(%L) is not null', p_now))
 $$;
 
 create function pg_temp.answers()
@@ -312,14 +308,8 @@ select
 from clock c, run r;
 select logloom_private.deletion_step(r.run_id) from run r;
 select logloom_private.unseal_day('again', c.day) from clock c;
-do $$
-begin
-  while logloom_private.deletion_step((select r.run_id from run r)) loop
-    null;
-  end loop;
-  perform logloom_private.finish_deletion((select r.run_id from run r), null);
-end;
-$$;
+select pg_temp.repeat_while('logloom_private.deletion_step((select r.run_id from run r))');
+select logloom_private.finish_deletion((select r.run_id from run r), null);
 select is(
   (select r.records from logloom.retention_runs r join run using (run_id)), 11::bigint,
   'the erasure finds the unsealed records'

@@ -28,15 +28,12 @@ $$;
 -- Runs the job until nothing is due, as if it were the morning of day p_day of the span.
 create function pg_temp.seal(p_day integer)
 returns void
-language plpgsql
+language sql
 as $$
-begin
-  while logloom_private.seal_step_at(
+  select pg_temp.repeat_while(format(
+    'logloom_private.seal_step_at(%L) is not null',
     logloom_private.day_start((select c.day + p_day from clock c)) + interval '8 hours'
-  ) is not null loop
-    null;
-  end loop;
-end;
+  ))
 $$;
 
 -- Lists a tenant's blocks: first and last day, and number of records.

@@ -158,13 +158,9 @@ values (
   'acme', 'erasure', 'queued', 'alice', 'service:web level:(info OR error)',
   now() - interval '1 day', now() + interval '1 day'
 );
-do $$
-begin
-  while logloom_private.deletion_step((select r.run_id from logloom.retention_runs r)) loop
-    null;
-  end loop;
-end;
-$$;
+select pg_temp.repeat_while(
+  'logloom_private.deletion_step((select r.run_id from logloom.retention_runs r))'
+);
 select is_empty('select * from pg_temp.disagreements(2)', 'after an erasure in a block');
 select logloom_private.unseal_day(d.tenant_id, d.day)
 from (

@@ -167,14 +167,8 @@ delete from logloom.log_stream_failures where true;
 select logloom_private.begin_retention(logloom_private.utc_day(now()));
 create function pg_temp.retain()
 returns void
-language plpgsql
-as $$
-begin
-  while logloom_private.retention_step() is not null loop
-    null;
-  end loop;
-end;
-$$;
+language sql
+as $$ select pg_temp.repeat_while('logloom_private.retention_step() is not null') $$;
 select pg_temp.retain();
 select matches(pg_temp.gaps(), '^behind -\d 24\.0+$', 'as part of its job');
 select is(

@@ -33,18 +33,13 @@ $$;
 
 create function pg_temp.verify()
 returns bigint
-language plpgsql
+language sql
 as $$
-begin
-  while logloom_private.verify_on() loop
-  end loop;
-  return (
-    select v.differences
-    from logloom_private.verifications v
-    order by v.verification_id desc
-    limit 1
-  );
-end;
+  select pg_temp.repeat_while('logloom_private.verify_on()');
+  select v.differences
+  from logloom_private.verifications v
+  order by v.verification_id desc
+  limit 1
 $$;
 
 -- Returns how many records a user finds, how many warnings there are, and the first warning.

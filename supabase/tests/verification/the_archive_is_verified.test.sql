@@ -55,17 +55,13 @@ $$;
 -- Runs a whole verification.
 create function pg_temp.found()
 returns setof text
-language plpgsql
+language sql
 as $$
-begin
-  while logloom_private.verify_on() loop
-  end loop;
-  return query
+  select pg_temp.repeat_while('logloom_private.verify_on()');
   select concat_ws(' ', d.kind, d.tenant_id, pg_temp.day(0) - d.day, d.detail)
   from logloom_private.verification_differences d
   where d.verification_id = (select max(v.verification_id) from logloom_private.verifications v)
-  order by d.difference_id;
-end;
+  order by d.difference_id
 $$;
 
 -- A large tenant's days, as blocks and rows, each have a file. Two days of a small tenant share a
