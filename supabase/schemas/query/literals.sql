@@ -1,7 +1,8 @@
 -- Parses literals: levels, times, numbers, quantities.
 
--- Returns the level for a lower-case word that a library or protocol uses, or null. npm run
--- migration copies these words to supabase/functions/_shared/record_fields.ts for ingest.
+-- Returns the level for a word that a library or protocol uses, in any letter case, or for one of
+-- pino's numbers; otherwise null. npm run migration copies these words to
+-- supabase/functions/_shared/record_fields.ts for ingest.
 create function logloom_private.level_named(p_word text)
 returns text
 language plpgsql
@@ -11,7 +12,7 @@ parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return (
+  return coalesce((
     select l.level
     from (
       values
@@ -22,8 +23,10 @@ begin
         ('error', 'error err severe critical crit fatal panic alert emerg emergency fail dpanic '
           'ftl erro eror')
     ) l (level, words)
-    where p_word = any (string_to_array(l.words, ' '))
-  );
+    where lower(p_word collate "C") = any (string_to_array(l.words, ' '))
+  ), case when p_word ~ '^[1-9][0-9](?:\.[0-9]+)?$' then
+    coalesce((array['debug', 'debug', 'info', 'warn'])[left(p_word, 1)::integer], 'error')
+  end);
 end;
 $$;
 
@@ -38,14 +41,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_text constant text := logloom_private.query_text(p_token);
-  v_word constant text := lower(v_text collate "C");
-  v_level constant text := coalesce(
-    logloom_private.level_named(v_word),
-    -- pino's numbers
-    case when v_word ~ '^[1-9][0-9](?:\.[0-9]+)?$' then coalesce(
-      (array['debug', 'debug', 'info', 'warn'])[left(v_word, 1)::integer], 'error'
-    ) end
-  );
+  v_level constant text := logloom_private.level_named(v_text);
 begin
   if v_level is null or logloom_private.query_has_wildcard(p_token) then
     perform logloom_private.refuse_at(

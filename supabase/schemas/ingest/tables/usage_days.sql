@@ -3,6 +3,7 @@ create table logloom.usage_days (
   day date not null,
   events bigint not null,
   bytes bigint not null,
+  refused bigint not null default 0,
   primary key (tenant_id, day)
 )
 -- Today's rows change all the time. Free space on the page saves updates of the index.
@@ -17,3 +18,7 @@ grant select on logloom.usage_days to authenticated, service_role;
 comment on table logloom.usage_days is
   'Events and bytes accepted per tenant and UTC day of receipt. meter_batches adds to it. Batches '
   'after queue_pointer.metered_through are not in it yet.';
+
+comment on column logloom.usage_days.refused is
+  'Records that the database itself made for the tenant, such as those of logloom.log(), and that '
+  'its limits did not allow.';
