@@ -23,6 +23,7 @@ where writer_guard_silence = '10 seconds';
 update logloom_private.settings set queue_hard_limit_bytes = null
 where queue_hard_limit_bytes = 8589934592;
 insert into logloom_private.storage default values;
+insert into logloom_private.sql_log_place default values;
 select logloom_private.schedule_jobs();
 
 -- New limits of the plans of the first migration.

@@ -18,8 +18,8 @@ begin
         'error_named', 'errors', 'operation_list', 'operations', 'refuse', 'requested_operation'
       ]),
       ('anon, authenticated, service_role', array[
-        'caller_tenant', 'claims', 'current_tenant_id', 'current_user_id', 'is_service_role',
-        'require_user_id', 'resolve_tenant', 'tenant_of_claims', 'usable_id'
+        'add_sql_log', 'caller_tenant', 'claims', 'current_tenant_id', 'current_user_id',
+        'is_service_role', 'require_user_id', 'resolve_tenant', 'tenant_of_claims', 'usable_id'
       ]),
       ('authenticated, service_role', array[
         'abolish_tenant', 'acting_role', 'addresses_in_incidents', 'alert_entry_of',

@@ -15,6 +15,7 @@ begin
     insert into logloom_private.jobs as j (name, lane, step, every, silence)
     values
       ('write_logs', 'write', 'write_logs', '250 milliseconds', '60 seconds'),
+      ('move_sql_log', 'write', 'move_sql_log', '250 milliseconds', '60 seconds'),
       ('run_writer', 'ingest', 'run_writer_in_place', '1 day', '1 day'),
       -- A round begins when the watermark has passed a full minute.
       ('evaluate_alerts', 'send', 'evaluate_alerts', '2 seconds', '3 minutes'),

@@ -98,13 +98,14 @@ select set_eq(
     'logloom_private.current_user_id()', 'logloom_private.is_service_role()',
     'logloom_private.resolve_tenant(text)', 'logloom_private.caller_tenant(text)',
     'logloom_private.tenant_of_claims(jsonb)',
-    'logloom_private.require_user_id()'
+    'logloom_private.require_user_id()', 'logloom.log(text,text,jsonb,text,text)',
+    'logloom_private.add_sql_log(text,text,jsonb,text,text,text)'
   ],
-  'anon may also call only what finds out the caller'
+  'anon may also call only what finds out the caller, and log from SQL'
 );
-select is_empty(
-  $$select f.function from function_grants f where f.role in ('anon', 'public') and f.prosecdef$$,
-  'no function that anon may call is a definer function'
+select set_eq(
+  $$select f.name from function_grants f where f.role in ('anon', 'public') and f.prosecdef$$,
+  '{add_sql_log}'::text[], 'anon may call no definer function but the one that logs'
 );
 select set_eq(
   $$select f.name from function_grants f

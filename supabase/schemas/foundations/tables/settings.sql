@@ -58,6 +58,7 @@ create table logloom_private.settings (
   max_storage_bytes bigint,
   operators_tenant text,
   storage_policy text not null default 'drop_oldest',
+  sql_log_events integer not null default 1000,
   constraint settings_api_pool_size_is_positive check (api_pool_size >= 2),
   constraint settings_notification_open_limit_is_positive check (notification_open_limit >= 1),
   -- A smaller record would have no room for the note about a cut value. A larger one would not fit
@@ -92,6 +93,7 @@ create table logloom_private.settings (
   ),
   constraint settings_max_storage_bytes_is_positive check (max_storage_bytes > 0),
   constraint settings_storage_policy_is_known check (storage_policy in ('drop_oldest', 'refuse')),
+  constraint settings_sql_log_events_is_positive check (sql_log_events >= 1),
   constraint settings_block_has_positions check (seal_block_records between 1 and 32000)
 );
 

@@ -38,6 +38,9 @@ begin
         ('max_record_values',
           'Values in the attributes of a record; the rest is dropped. Raise it where members are '
           'dropped, at the price of memory.'),
+        ('sql_log_events',
+          'Records that a transaction may log with logloom.log(); the rest is counted in one more. '
+          'Raise it where transactions change many rows.'),
         ('queue_hard_limit_bytes',
           'Bytes of the queue on disk; above them ingest answers 503. Null: a tenth of '
           'max_storage_bytes, but at least 64 MB; 1 GB if that is null, too. Raise it to survive '
