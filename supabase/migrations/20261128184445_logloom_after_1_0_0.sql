@@ -640,6 +640,9 @@ ALTER TABLE "logloom_private"."settings"
   DROP COLUMN "rate_hold_max";
 
 ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "restored_days_lifetime_max";
+
+ALTER TABLE "logloom_private"."settings"
   DROP COLUMN "retention_step_tenants";
 
 ALTER TABLE "logloom_private"."settings"
@@ -883,6 +886,35 @@ ALTER TABLE "logloom_private"."rule_values"
 ALTER TABLE "logloom_private"."rule_values"
   FORCE ROW LEVEL SECURITY;
 
+CREATE TABLE "logloom_private"."sql_log_place" (
+  "singleton"  boolean NOT NULL DEFAULT true,
+  "xact_from"  xid8    NOT NULL DEFAULT '0'::xid8,
+  "open_xacts" xid8[]  NOT NULL DEFAULT '{}'::xid8[],
+  CONSTRAINT "sql_log_place_has_one_row" CHECK (singleton),
+  CONSTRAINT "sql_log_place_pkey" PRIMARY KEY (singleton)
+);
+
+ALTER TABLE "logloom_private"."sql_log_place"
+  ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE "logloom_private"."sql_log_place"
+  FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE "logloom_private"."sql_log" (
+  "xact_id"        xid8    NOT NULL DEFAULT pg_current_xact_id(),
+  "id"             bigint  GENERATED ALWAYS AS IDENTITY NOT NULL,
+  "tenant_id"      text    NOT NULL,
+  "creates_tenant" boolean NOT NULL,
+  "is_count"       boolean NOT NULL DEFAULT false,
+  CONSTRAINT "sql_log_pkey" PRIMARY KEY (xact_id, id)
+);
+
+ALTER TABLE "logloom_private"."sql_log"
+  ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE "logloom_private"."sql_log"
+  FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE "logloom_private"."storage_hours" (
   "hour"        timestamp with time zone NOT NULL,
   "measured_at" timestamp with time zone NOT NULL,
@@ -962,6 +994,9 @@ ALTER TABLE "logloom"."plans"
 ALTER TABLE "logloom"."plans"
   ADD COLUMN "max_error_groups" integer NOT NULL DEFAULT 1000;
 
+ALTER TABLE "logloom"."usage_days"
+  ADD COLUMN "refused" bigint NOT NULL DEFAULT 0;
+
 ALTER TABLE "logloom_private"."alert_groups"
   ADD COLUMN "parts" text[];
 
@@ -1000,6 +1035,9 @@ ALTER TABLE "logloom_private"."settings"
 
 ALTER TABLE "logloom_private"."settings"
   ADD COLUMN "storage_policy" text NOT NULL DEFAULT 'drop_oldest'::text;
+
+ALTER TABLE "logloom_private"."settings"
+  ADD COLUMN "sql_log_events" integer NOT NULL DEFAULT 1000;
 
 ALTER TABLE "logloom_private"."settings"
   ALTER COLUMN "queue_hard_limit_bytes" DROP NOT NULL;
@@ -1048,6 +1086,31 @@ ALTER TYPE "logloom_private"."lock_name" ADD VALUE 'errors' AFTER 'lane';
 
 SET local check_function_bodies = off;
 
+CREATE TYPE "logloom_private"."own_answer" AS (
+  "stored"  integer,
+  "refused" integer,
+  "error"   text
+);
+
+CREATE TYPE "logloom_private"."own_record" AS (
+  "ts"      timestamp WITH time zone,
+  "level"   text,
+  "msg"     text,
+  "service" text,
+  "env"     text,
+  "req_id"  text,
+  "user_id" text,
+  "route"   text,
+  "host"    text,
+  "attrs"   jsonb
+);
+
+ALTER TABLE "logloom_private"."sql_log"
+  ADD COLUMN "record" logloom_private.own_record NOT NULL;
+
+ALTER TABLE "logloom_private"."sql_log"
+  ADD COLUMN "bytes" integer NOT NULL;
+
 CREATE TYPE "logloom_private"."page_cursor" AS (
   "order"           text,
   "ts"              timestamp WITH time zone,
@@ -1064,6 +1127,15 @@ CREATE TYPE "logloom_private"."reader_kind" AS ENUM (
   'key',
   'portal_session',
   'view'
+);
+
+CREATE TYPE "logloom_private"."sql_caller" AS (
+  "key"            bigint,
+  "tenant_id"      text,
+  "creates_tenant" boolean,
+  "user_id"        text,
+  "req_id"         text,
+  "max_records"    integer
 );
 
 CREATE TYPE "logloom_private"."sql_source" AS (
@@ -1221,6 +1293,25 @@ ALTER TYPE "public"."logloom_log_stream" ADD ATTRIBUTE "last_answer" text CASCAD
 
 ALTER TYPE "public"."logloom_log_stream" ADD ATTRIBUTE "test_answer" text CASCADE;
 
+CREATE OR REPLACE FUNCTION logloom.log (
+  level       text,
+  msg         text,
+  attrs       jsonb DEFAULT '{}'::jsonb,
+  service     text  DEFAULT 'sql'::text,
+  p_tenant_id text  DEFAULT NULL::text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_context text;
+begin
+  get diagnostics v_context = pg_context;
+  perform logloom_private.add_sql_log(level, msg, attrs, service, p_tenant_id, v_context);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.abolish_tenant (
   p_tenant_id text
 )
@@ -1328,6 +1419,87 @@ begin
   group by m.tenant_id
   order by 1, 2
   on conflict (tenant_id, fingerprint) do nothing;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.add_sql_log (
+  p_level     text,
+  p_msg       text,
+  p_attrs     jsonb,
+  p_service   text,
+  p_tenant_id text,
+  p_context   text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes the table, and callers may not choose their tenant
+declare
+  v_us constant text := e'\x1f';
+  v_max_bytes constant integer := 1 << 20;
+  v_function constant text := left(
+    substring(p_context from '\n(?:PL/pgSQL|SQL) function "?([^\n]+?)"? (?:line|statement) '), 200
+  );
+  v_key constant bigint := hashtextextended(concat(
+    current_setting('role'), v_us, current_setting('request.jwt.claims', true), v_us,
+    current_setting('request.headers', true), v_us, p_tenant_id, v_us,
+    logloom_private.is_read_only()
+  ), 0);
+  v_caller logloom_private.sql_caller :=
+    nullif(current_setting('logloom.sql_log_caller', true), '')::logloom_private.sql_caller;
+  v_rows constant integer := nullif(current_setting('logloom.sql_log_rows', true), '');
+  v_left_out constant integer := nullif(current_setting('logloom.sql_log_left_out', true), '');
+  v_is_count boolean;
+begin
+  -- 1. Who is calling. Kept for the transaction, because this takes longer than the rest.
+  if v_caller.key is distinct from v_key then
+    v_caller := logloom_private.sql_caller(v_key, p_tenant_id, v_function);
+    perform set_config('logloom.sql_log_caller', v_caller::text, true);
+  end if;
+  if v_caller.tenant_id is null then
+    return;
+  end if;
+
+  -- 2. How many records the transaction has logged. A rollback to a savepoint takes the numbers
+  -- back, too.
+  v_is_count := v_rows >= v_caller.max_records;
+  if v_is_count then
+    perform set_config('logloom.sql_log_left_out', (coalesce(v_left_out, 0) + 1)::text, true);
+    if v_left_out > 0 then
+      return;
+    end if;
+    -- The transaction may have made all constraints immediate.
+    set constraints logloom_private.sql_log_count_left_out deferred;
+  else
+    perform set_config('logloom.sql_log_rows', (coalesce(v_rows, 0) + 1)::text, true);
+  end if;
+
+  -- 3. The record. Its limits apply when it is moved; here a row is only kept from being huge.
+  if (
+    case
+      when pg_column_size(p_attrs) > v_max_bytes then true
+      else octet_length(p_attrs::text) > v_max_bytes
+    end
+  ) then
+    p_attrs := jsonb_build_object('logloom_cut', jsonb_build_object('attrs', v_max_bytes));
+  elsif jsonb_typeof(p_attrs) <> 'object' then
+    p_attrs := jsonb_build_object('attrs', p_attrs);
+  end if;
+  p_attrs := jsonb_strip_nulls(jsonb_build_object('function', v_function))
+    || coalesce(p_attrs, '{}');
+  p_msg := left(p_msg, v_max_bytes / 4);
+  insert into logloom_private.sql_log (tenant_id, creates_tenant, is_count, bytes, record)
+  values (
+    v_caller.tenant_id, v_caller.creates_tenant, coalesce(v_is_count, false),
+    coalesce(octet_length(p_msg), 0) + octet_length(p_attrs::text),
+    row(
+      clock_timestamp(), left(p_level, 200), p_msg, left(p_service, 200), null, v_caller.req_id,
+      v_caller.user_id, null, null, nullif(p_attrs, '{}')
+    )
+  );
 end;
 $function$;
 
@@ -2178,8 +2350,8 @@ begin
   return query values
     ('archive.nothing_in_range', 404, 'Nothing in this range is archived',
       'list_log_archive shows the files of the archive.', null),
-    ('archive.keep_days_are_out_of_range', 400, 'Invalid p_keep_days: 1 to %s',
-      'You can restore the records again later.', 'At most `settings.restored_days_lifetime_max`.'),
+    ('archive.keep_days_are_out_of_range', 400, 'Invalid p_keep_days: 1 to 90',
+      'You can restore the records again later.', null),
     ('archive.too_many_days', 400, 'Plan limit exceeded: restored days (max %s, would be %s)',
       'Narrow the range, or wait until restored days expire: list_log_archive_restores shows when.',
       'The plan''s `max_restored_days` at the same time.'),
@@ -2645,7 +2817,10 @@ begin
   v_named := array(
     select a.key from jsonb_each_text(v_addresses) a where lower(a.value) = lower(p_name)
   );
-  return case when cardinality(v_named) = 1 then v_named[1] end;
+  if cardinality(v_named) <> 1 then
+    perform logloom_private.refuse('alerts.assignee_is_unknown');
+  end if;
+  return v_named[1];
 end;
 $function$;
 
@@ -2839,12 +3014,6 @@ CREATE OR REPLACE FUNCTION logloom_private.baseline_groups()
   LANGUAGE sql
   IMMUTABLE
 RETURN 20;
-
-CREATE OR REPLACE FUNCTION logloom_private.baseline_least_days()
-  RETURNS integer
-  LANGUAGE sql
-  IMMUTABLE
-RETURN 3;
 
 CREATE OR REPLACE FUNCTION logloom_private.batch_key (
   p_received_at timestamp with time zone
@@ -3664,9 +3833,6 @@ begin
     perform logloom_private.refuse('alerts.incident_note_is_too_long');
   elsif p_assigned_to <> '' then
     v_assignee := logloom_private.assignee_named(v_tenant_id, v_user_id, p_assigned_to);
-    if v_assignee is null then
-      perform logloom_private.refuse('alerts.assignee_is_unknown');
-    end if;
   end if;
   -- Locked in the order of their ids, so that two callers cannot deadlock.
   v_held := array(
@@ -3794,9 +3960,6 @@ begin
     perform logloom_private.refuse('error_groups.merge_into_itself');
   elsif p_assigned_to <> '' then
     v_assignee := logloom_private.assignee_named(v_tenant_id, v_user_id, p_assigned_to);
-    if v_assignee is null then
-      perform logloom_private.refuse('alerts.assignee_is_unknown');
-    end if;
   end if;
   -- Locked in order, so that two callers and the job cannot deadlock.
   v_held := array(
@@ -5566,6 +5729,27 @@ begin
   where c.has_happened and c.fingerprint <> 'others';
   perform logloom_private.change_error_counts(v_arrivals, 1, p_now);
   return coalesce(v_events, '{}');
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.count_left_out()
+  RETURNS TRIGGER
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes the table
+declare
+  v_left_out constant text := current_setting('logloom.sql_log_left_out');
+begin
+  update logloom_private.sql_log l
+  set record.level = 'warn',
+    record.msg = format('%s more records of this transaction were left out', v_left_out),
+    record.attrs = jsonb_build_object('left_out', v_left_out::integer)
+  where l.xact_id = new.xact_id and l.id = new.id;
+  perform set_config('logloom.sql_log_left_out', '', true);
+  return null;
 end;
 $function$;
 
@@ -8637,6 +8821,47 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.fitting_record (
+  p_state logloom_private.ingest_state,
+  INOUT   own logloom_private.own_record,
+  OUT     bytes integer
+)
+  RETURNS record
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- The rest is for the values that all records of a batch share.
+  v_most constant integer := p_state.max_record_bytes - 2048;
+  v_level constant text := logloom_private.level_named(own.level);
+begin
+  if jsonb_path_exists(own.attrs, '$.**{64}') then
+    -- Deeper than the function ingest allows: readers would run out of stack.
+    own.attrs := to_jsonb(own.attrs::text);
+  end if;
+  if jsonb_typeof(own.attrs) <> 'object' then
+    own.attrs := jsonb_build_object('attrs', own.attrs);
+  end if;
+  if v_level is distinct from lower(own.level) then
+    own.attrs := jsonb_build_object('original_level', own.level) || coalesce(own.attrs, '{}');
+  end if;
+  own.level := v_level;
+  bytes := octet_length(to_json(own)::text);
+  if bytes > v_most or bytes > p_state.max_record_values / 6
+    and logloom_private.has_more_values(own.attrs, p_state.max_record_values)
+  then
+    -- In JSON a character takes at most six bytes.
+    own := jsonb_populate_record(own, (
+      select jsonb_object_agg(t.key, left(t.value, v_most / 64))
+      from jsonb_each_text(to_jsonb(own) - '{ts,attrs}'::text[]) t
+    ));
+    own.attrs := jsonb_build_object('logloom_cut', jsonb_build_object('attrs', bytes));
+    bytes := octet_length(to_json(own)::text);
+  end if;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.flip_queue()
   RETURNS boolean
   LANGUAGE plpgsql
@@ -9015,8 +9240,8 @@ begin
         'error_named', 'errors', 'operation_list', 'operations', 'refuse', 'requested_operation'
       ]),
       ('anon, authenticated, service_role', array[
-        'caller_tenant', 'claims', 'current_tenant_id', 'current_user_id', 'is_service_role',
-        'require_user_id', 'resolve_tenant', 'tenant_of_claims', 'usable_id'
+        'add_sql_log', 'caller_tenant', 'claims', 'current_tenant_id', 'current_user_id',
+        'is_service_role', 'require_user_id', 'resolve_tenant', 'tenant_of_claims', 'usable_id'
       ]),
       ('authenticated, service_role', array[
         'abolish_tenant', 'acting_role', 'addresses_in_incidents', 'alert_entry_of',
@@ -9993,6 +10218,73 @@ begin
     ('ingest.record_has_too_many_values', 413, 'A record has more than %s values',
       'Shorten its largest arrays and objects, as the function ingest does. The limit is '
         'max_record_values in logloom_private.settings.', null);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.ingest_own (
+  p_tenant_id text,
+  p_records   logloom_private.own_record[],
+  p_claims    jsonb                        DEFAULT NULL::jsonb
+)
+  RETURNS logloom_private.own_answer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_state logloom_private.ingest_state;
+  v_bucket logloom_private.rate_buckets;
+  v_request logloom_private.ingest_request;
+  v_accepted logloom_private.ingest_answer;
+  v_detail text;
+  v_answer logloom_private.own_answer := row(0, 0, null);
+begin
+  if coalesce(cardinality(p_records), 0) = 0 then
+    return v_answer;
+  end if;
+  begin
+    v_state := logloom_private.ingest_state(p_tenant_id, null, null, 1);
+    perform logloom_private.check_month(v_state);
+    select b.* into v_bucket from logloom_private.rate_buckets b where b.tenant_id = p_tenant_id;
+    v_bucket.requests := 1;
+    perform logloom_private.check_rate(v_state, v_bucket);
+    -- What was checked here, like a request's first slice, is not checked again.
+    v_request.p_slice := 1;
+    v_request.p_claims := p_claims;
+    select
+      least(sum(r.bytes), logloom_private.batch_max_bytes()), array_agg((r.own).ts),
+      -- fields sent but ts joined: array_agg((r.own).{name})
+      array_agg((r.own).level), array_agg((r.own).msg), array_agg((r.own).service),
+      array_agg((r.own).env), array_agg((r.own).req_id), array_agg((r.own).user_id),
+      array_agg((r.own).route), array_agg((r.own).host), array_agg((r.own).attrs)
+      -- fields end
+    into
+      v_request.p_bytes, v_request.p_ts,
+      -- fields sent but ts joined: v_request.p_{name}
+      v_request.p_level, v_request.p_msg, v_request.p_service, v_request.p_env, v_request.p_req_id,
+      v_request.p_user_id, v_request.p_route, v_request.p_host, v_request.p_attrs
+      -- fields end
+    from unnest(p_records) e
+    cross join lateral logloom_private.fitting_record(v_state, e) r;
+    v_accepted := logloom_private.ingest(v_request, v_state);
+    v_answer.stored := v_accepted.ingested;
+    v_answer.error := v_accepted.body::jsonb #>> '{errors,0,message}';
+  exception when sqlstate 'PGRST' or sqlstate 'PT403' or sqlstate 'PT404' then
+    get stacked diagnostics v_detail = pg_exception_detail;
+    if sqlstate = 'PGRST' and v_detail::jsonb ->> 'status' <> '429' then
+      raise;
+    end if;
+    v_answer.error :=
+      case sqlstate when 'PGRST' then sqlerrm::jsonb ->> 'message' else sqlerrm end;
+  end;
+  v_answer.refused := cardinality(p_records) - v_answer.stored;
+  if v_answer.refused > 0 then
+    insert into logloom.usage_days as u (tenant_id, day, events, bytes, refused)
+    select t.tenant_id, logloom_private.utc_day(now()), 0, 0, v_answer.refused
+    from logloom.tenants t
+    where t.tenant_id = p_tenant_id
+    on conflict (tenant_id, day) do update set refused = u.refused + excluded.refused;
+  end if;
+  return v_answer;
 end;
 $function$;
 
@@ -11119,7 +11411,7 @@ CREATE OR REPLACE FUNCTION logloom_private.level_named (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return (
+  return coalesce((
     select l.level
     from (
       values
@@ -11130,8 +11422,10 @@ begin
         ('error', 'error err severe critical crit fatal panic alert emerg emergency fail dpanic '
           'ftl erro eror')
     ) l (level, words)
-    where p_word = any (string_to_array(l.words, ' '))
-  );
+    where lower(p_word collate "C") = any (string_to_array(l.words, ' '))
+  ), case when p_word ~ '^[1-9][0-9](?:\.[0-9]+)?$' then
+    coalesce((array['debug', 'debug', 'info', 'warn'])[left(p_word, 1)::integer], 'error')
+  end);
 end;
 $function$;
 
@@ -12500,6 +12794,123 @@ CREATE OR REPLACE FUNCTION logloom_private.milliseconds_since (
   RETURNS double precision
   LANGUAGE sql
 RETURN (EXTRACT(epoch FROM (clock_timestamp() - p_at)) * (1000)::numeric);
+
+CREATE OR REPLACE FUNCTION logloom_private.move_sql_log()
+  RETURNS interval
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET enable_seqscan TO 'off'
+  SET enable_bitmapscan TO 'off'
+  SET enable_hashjoin TO 'off'
+  SET enable_mergejoin TO 'off'
+  AS $function$
+declare
+  v_max_rows constant integer := 5000;
+  v_max_bytes constant bigint := 4 << 20;
+  -- The next step looks again for rows that become visible after this snapshot.
+  v_now constant pg_snapshot := pg_current_snapshot();
+  v_place logloom_private.sql_log_place;
+  v_ended xid8[];
+  v_from xid8;
+  v_taken record;
+begin
+  -- 1. Is there anything? Nearly always the step ends here.
+  select p.* into v_place from logloom_private.sql_log_place p;
+  if v_place.xact_from > pg_snapshot_xmax(v_now) then
+    -- The database was restored from a dump, and transactions are numbered anew.
+    v_place := row(true, '0', '{}');
+  end if;
+  v_ended := array(
+    select o.xact_id
+    from unnest(v_place.open_xacts) o (xact_id)
+    where pg_visible_in_snapshot(o.xact_id, v_now)
+  );
+  if not exists (select from logloom_private.sql_log l where l.xact_id >= v_place.xact_from)
+    and not exists (select from logloom_private.sql_log l where l.xact_id = any (v_ended))
+  then
+    return null;
+  end if;
+  perform from logloom_private.sql_log_place p for update skip locked;
+  if not found then
+    return null;
+  end if;
+
+  -- 2. Move some rows.
+  perform logloom_private.limit_lock_wait('50 milliseconds');
+  for v_taken in
+    with oldest as (
+      (
+        select l.xact_id, l.id, l.tenant_id, l.bytes
+        from logloom_private.sql_log l
+        where l.xact_id = any (v_ended)
+        limit 10 * v_max_rows
+      )
+      union all
+      (
+        select l.xact_id, l.id, l.tenant_id, l.bytes
+        from logloom_private.sql_log l
+        where l.xact_id >= v_place.xact_from
+        order by l.xact_id, l.id
+        limit 10 * v_max_rows
+      )
+    ), turns as (
+      select
+        o.*, row_number() over (partition by o.tenant_id order by o.xact_id, o.id) as turn
+      from oldest o
+    ), placed as (
+      select
+        t.*, row_number() over turns as place, sum(t.bytes) over turns - t.bytes as bytes_before
+      from turns t
+      window turns as (order by t.turn, t.tenant_id)
+    )
+    select
+      l.tenant_id, array_agg(l.xact_id) as xact_ids, array_agg(l.id) as ids,
+      array_agg(l.record order by l.xact_id, l.id) as records,
+      case when bool_or(l.creates_tenant) then '{}'::jsonb end as claims
+    from placed p
+    join logloom_private.sql_log l on l.xact_id = p.xact_id and l.id = p.id
+    where p.place <= v_max_rows and p.bytes_before < v_max_bytes
+    group by l.tenant_id
+    order by l.tenant_id
+  loop
+    begin
+      perform logloom_private.ingest_own(v_taken.tenant_id, v_taken.records, v_taken.claims);
+      delete from logloom_private.sql_log l
+      using unnest(v_taken.xact_ids, v_taken.ids) t (xact_id, id)
+      where l.xact_id = t.xact_id and l.id = t.id;
+    exception when others then
+      -- A full queue, or something that the server lacks, concerns all tenants.
+      if sqlstate = 'PGRST' or left(sqlstate, 2) in ('25', '53', '57', '58') then
+        raise;
+      end if;
+      -- The rows of this tenant wait, for example because somebody has locked it.
+      perform logloom_private.record_job_error('move_sql_log', sqlstate, sqlerrm);
+    end;
+  end loop;
+
+  -- 3. Where the next step begins.
+  v_from := least(
+    pg_snapshot_xmax(v_now),
+    (
+      select l.xact_id from logloom_private.sql_log l
+      where l.xact_id >= v_place.xact_from
+      order by l.xact_id
+      limit 1
+    )
+  );
+  update logloom_private.sql_log_place p
+  set xact_from = v_from,
+    open_xacts = array(
+      select x.xact_id from pg_snapshot_xip(v_now) x (xact_id) where x.xact_id < v_from
+      union all
+      select e.xact_id
+      from unnest(v_ended) e (xact_id)
+      where exists (select from logloom_private.sql_log l where l.xact_id = e.xact_id)
+    )
+  where p.singleton;
+  return case when v_from < pg_snapshot_xmax(v_now) then interval '100 milliseconds' end;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.my_stored (
   p_tenant_id text
@@ -16952,14 +17363,7 @@ CREATE OR REPLACE FUNCTION logloom_private.query_require_level (
   AS $function$
 declare
   v_text constant text := logloom_private.query_text(p_token);
-  v_word constant text := lower(v_text collate "C");
-  v_level constant text := coalesce(
-    logloom_private.level_named(v_word),
-    -- pino's numbers
-    case when v_word ~ '^[1-9][0-9](?:\.[0-9]+)?$' then coalesce(
-      (array['debug', 'debug', 'info', 'warn'])[left(v_word, 1)::integer], 'error'
-    ) end
-  );
+  v_level constant text := logloom_private.level_named(v_text);
 begin
   if v_level is null or logloom_private.query_has_wildcard(p_token) then
     perform logloom_private.refuse_at(
@@ -19927,6 +20331,93 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.request_restore (
+  p_from      text,
+  p_to        text,
+  p_query_dsl text,
+  p_keep_days integer,
+  p_tenant_id text
+)
+  RETURNS public.logloom_archive_restore
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because the API roles neither compile queries nor write restores
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_max constant integer := (logloom_private.plan_of(v_tenant_id)).max_restored_days;
+  v_range tstzrange;
+  v_query logloom_private.compiled_query;
+  v_found record;
+  v_days integer;
+  v_restore logloom.archive_restores;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  if p_keep_days not between 1 and 90 then
+    perform logloom_private.refuse('archive.keep_days_are_out_of_range');
+  end if;
+  v_range := logloom_private.search_range(p_from, p_to);
+  v_query := logloom_private.search_query(null, p_query_dsl, now(), 'filter');
+  perform logloom_private.refuse_warnings(v_query);
+  select
+    count(*)::integer as parts,
+    greatest(logloom_private.utc_day(min(p.first_ts)), logloom_private.utc_day(lower(v_range)))
+      as first_day,
+    least(
+      logloom_private.utc_day(max(p.last_ts)),
+      logloom_private.utc_day(upper(v_range) - interval '1 microsecond')
+    ) as last_day
+  into v_found
+  from logloom.archive_parts p
+  where p.tenant_id = v_tenant_id and p.status <> 'draft'
+    and p.last_ts >= lower(v_range) and p.first_ts < upper(v_range);
+  if v_found.parts = 0 then
+    perform logloom_private.refuse('archive.nothing_in_range');
+  end if;
+  -- Concurrent requests wait here, so that each counts the restores before it.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('archive'), hashtext(v_tenant_id));
+  v_days := v_found.last_day - v_found.first_day + 1 + (
+    select coalesce(sum(k.last_day - k.first_day + 1), 0)
+    from logloom_private.kept_longer k
+    where k.tenant_id = v_tenant_id and k.kept_until > now()
+  );
+  if v_days > v_max then
+    perform logloom_private.refuse('archive.too_many_days', v_max::text, v_days::text);
+  end if;
+  insert into logloom.archive_restores (
+    tenant_id, requested_by, first_day, last_day, ts_from, ts_to, query_dsl, kept_until, parts
+  )
+  values (
+    v_tenant_id, logloom_private.actor(), v_found.first_day, v_found.last_day, lower(v_range),
+    upper(v_range), coalesce(p_query_dsl, ''), now() + make_interval(days => p_keep_days),
+    v_found.parts
+  )
+  returning * into v_restore;
+  insert into logloom_private.kept_longer (kept_id, tenant_id, first_day, last_day, kept_until)
+  values (
+    v_restore.restore_id, v_tenant_id, v_restore.first_day, v_restore.last_day,
+    v_restore.kept_until
+  );
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  values (
+    v_tenant_id, v_restore.requested_by, 'logs.restore_requested',
+    v_restore.restore_id::text,
+    jsonb_build_object(
+      'query_dsl', v_restore.query_dsl, 'ts_from', v_restore.ts_from, 'ts_to', v_restore.ts_to,
+      'kept_until', v_restore.kept_until
+    )
+  );
+  return row(
+    v_restore.restore_id, v_restore.tenant_id, v_restore.requested_by, v_restore.requested_at,
+    v_restore.ts_from, v_restore.ts_to, v_restore.query_dsl, v_restore.kept_until,
+    v_restore.status, v_restore.parts, v_restore.parts_done, v_restore.records, v_restore.bytes,
+    v_restore.finished_at, v_restore.error
+  )::public.logloom_archive_restore;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.request_stream_test (
   p_tenant_id text,
   p_stream_id uuid
@@ -20886,6 +21377,7 @@ begin
     insert into logloom_private.jobs as j (name, lane, step, every, silence)
     values
       ('write_logs', 'write', 'write_logs', '250 milliseconds', '60 seconds'),
+      ('move_sql_log', 'write', 'move_sql_log', '250 milliseconds', '60 seconds'),
       ('run_writer', 'ingest', 'run_writer_in_place', '1 day', '1 day'),
       -- A round begins when the watermark has passed a full minute.
       ('evaluate_alerts', 'send', 'evaluate_alerts', '2 seconds', '3 minutes'),
@@ -22486,6 +22978,55 @@ begin
     ),
     'l.is_sampled'
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sql_caller (
+  p_key       bigint,
+  p_tenant_id text,
+  p_function  text
+)
+  RETURNS logloom_private.sql_caller
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_role constant name := coalesce(nullif(current_setting('role'), 'none'), session_user);
+  v_claims constant jsonb := logloom_private.claims();
+  v_settings constant logloom_private.settings := (select s from logloom_private.settings s);
+  v_headers constant text := current_setting('request.headers', true);
+  v_request constant jsonb :=
+    case when pg_input_is_valid(v_headers, 'jsonb') then v_headers::jsonb end;
+  v_tenant_id text := logloom_private.tenant_of_claims(v_claims);
+  v_creates_tenant boolean := v_settings.provision_by_secret_key;
+begin
+  if v_tenant_id is not null then
+    v_creates_tenant := v_settings.tenants_by_anonymous_users
+      or coalesce(v_claims -> 'is_anonymous', 'false') in ('false', 'null');
+    v_tenant_id := case when p_tenant_id <> v_tenant_id then null else v_tenant_id end;
+  elsif v_role = 'service_role'
+    and (v_claims is null or logloom_private.token_is_valid(v_claims, true))
+    -- This function runs as the owner.
+    or v_role <> 'service_role' and pg_has_role(v_role, current_user, 'member')
+  then
+    v_tenant_id := logloom_private.usable_id(p_tenant_id);
+  end if;
+  if logloom_private.is_read_only() or v_tenant_id is null or not v_creates_tenant
+    and not exists (select from logloom.tenants t where t.tenant_id = v_tenant_id)
+  then
+    raise log 'logloom.log() stores nothing from %: read-only, or the caller has no tenant',
+      coalesce(p_function, 'SQL');
+    return row(p_key, null, null, null, null, null)::logloom_private.sql_caller;
+  end if;
+  return row(
+    p_key, v_tenant_id, v_creates_tenant, logloom_private.usable_id(v_claims ->> 'sub'),
+    logloom_private.usable_id(left(
+      coalesce(
+        substring(v_request ->> 'traceparent' from '^\w\w-(\w{32})-'), v_request ->> 'x-request-id'
+      ), 200
+    )),
+    v_settings.sql_log_events
+  )::logloom_private.sql_caller;
 end;
 $function$;
 
@@ -25861,7 +26402,7 @@ CREATE OR REPLACE FUNCTION logloom_private.usual_band (
 begin
   select percentile_cont(0.5) within group (order by v) into usual
   from unnest(p_values) v
-  having count(v) >= logloom_private.baseline_least_days();
+  having count(v) >= 3;
   -- Rounded, because messages show it.
   select round((
     usual + case when p_comparison in ('gt', 'gte') then 1 else -1 end * p_deviations
@@ -27853,6 +28394,9 @@ ALTER TABLE "logloom_private"."settings"
   ADD CONSTRAINT "settings_max_storage_bytes_is_positive" CHECK ((max_storage_bytes > 0));
 
 ALTER TABLE "logloom_private"."settings"
+  ADD CONSTRAINT "settings_sql_log_events_is_positive" CHECK ((sql_log_events >= 1));
+
+ALTER TABLE "logloom_private"."settings"
   ADD CONSTRAINT "settings_storage_policy_is_known" CHECK ((storage_policy = ANY (ARRAY['drop_oldest'::text, 'refuse'::text])));
 
 CREATE VIEW "logloom_private"."planned_alert_rules" WITH (security_invoker=true) AS  SELECT p.rule_id,
@@ -27910,6 +28454,12 @@ CREATE TRIGGER audit_error_groups
   AFTER UPDATE OF updated_at ON logloom.error_groups
   FOR EACH ROW
   EXECUTE FUNCTION logloom_private.audit_error_groups();
+
+CREATE CONSTRAINT TRIGGER sql_log_count_left_out
+  AFTER INSERT ON logloom_private.sql_log DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW
+  WHEN (new.is_count)
+  EXECUTE FUNCTION logloom_private.count_left_out();
 
 CREATE POLICY "error_groups_select_tenant" ON "logloom"."error_groups"
   FOR SELECT
@@ -28166,6 +28716,8 @@ COMMENT ON COLUMN "logloom"."tenant_members"."view_id" IS 'The view that a viewe
 
 COMMENT ON COLUMN "logloom"."tenant_settings"."retention_days" IS 'May be above the plan''s limit after a change of plan; the limit then applies.';
 
+COMMENT ON COLUMN "logloom"."usage_days"."refused" IS 'Records that the database itself made for the tenant, such as those of logloom.log(), and that its limits did not allow.';
+
 COMMENT ON COLUMN "logloom_private"."alert_rounds"."rules_through" IS 'Rules up to this id are evaluated.';
 
 COMMENT ON COLUMN "logloom_private"."alert_rounds"."staged_by" IS 'The backend whose temporary table has the records of the round.';
@@ -28392,8 +28944,6 @@ COMMENT ON COLUMN "logloom_private"."settings"."queue_hard_limit_bytes" IS 'Byte
 
 COMMENT ON COLUMN "logloom_private"."settings"."queue_unhealthy_age" IS 'Health is unhealthy when the oldest queued event is older than this. Set it to the delay that must wake somebody.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."restored_days_lifetime_max" IS 'Highest p_keep_days of restore_log_archive. Lower it where restored days take too much disk.';
-
 COMMENT ON COLUMN "logloom_private"."settings"."roles_from_token" IS 'Whether a user without a row has the role in their token. Turn it on where your issuer decides who may do what.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."roles_required" IS 'Whether a tenant without members is closed to all users. Turn it on where every user has a role.';
@@ -28417,6 +28967,8 @@ COMMENT ON COLUMN "logloom_private"."settings"."search_groups" IS 'The most grou
 COMMENT ON COLUMN "logloom_private"."settings"."search_page_time" IS 'After this time a page or a live tail ends with what it has found. Lower it where a proxy gives up sooner.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."search_stage_records" IS 'The most records that the stages json, logfmt and patterns read. Raise it where queries reach it, at the price of time.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."sql_log_events" IS 'Records that a transaction may log with logloom.log(); the rest is counted in one more. Raise it where transactions change many rows.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."storage_policy" IS 'At max_storage_bytes: drop_oldest deletes the oldest days, refuse answers 503 to ingest. Set refuse where nothing may be lost.';
 
@@ -28467,6 +29019,8 @@ COMMENT ON COLUMN "logloom_private"."verifications"."block_through" IS 'The last
 COMMENT ON COLUMN "logloom_private"."verifications"."records" IS 'The number of records whose counts and ids were compared.';
 
 COMMENT ON COLUMN "logloom_private"."verifications"."tenant_through" IS 'The last verified tenant.';
+
+COMMENT ON FUNCTION "logloom"."log"(text, text, jsonb, text, text) IS 'Logs a record in the caller''s transaction, for the token''s tenant, or for p_tenant_id if service_role or the owner calls. It becomes visible after the commit. Raises no error.';
 
 COMMENT ON FUNCTION "public"."acknowledge_alert"(uuid) IS 'Acknowledges an alert. Acknowledging the last alert of an incident acknowledges the incident. Repeating it changes nothing. Errors: PT400, PT401, PT404.';
 
@@ -28808,6 +29362,10 @@ COMMENT ON TABLE "logloom_private"."sealing_days" IS 'The days that the job seal
 
 COMMENT ON TABLE "logloom_private"."settings" IS 'Settings of the service that an operator may change. Plans have further settings. One row. Each setting is read where it is enforced. All other limits are constants of the functions that use them.';
 
+COMMENT ON TABLE "logloom_private"."sql_log" IS 'Records of logloom.log(), until move_sql_log moves them to the queue after the commit. is_count: the record says how many records the transaction left out.';
+
+COMMENT ON TABLE "logloom_private"."sql_log_place" IS 'Which rows of sql_log may not be moved yet: those of transactions from xact_from on, and of earlier ones that had not ended (open_xacts).';
+
 COMMENT ON TABLE "logloom_private"."storage" IS 'The stored bytes, which the job bound_storage measures once a minute, and the state of this job.';
 
 COMMENT ON TABLE "logloom_private"."storage_hours" IS 'The stored bytes at the first measurement of each hour of the last 8 days, for the forecast.';
@@ -28849,6 +29407,10 @@ COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom,
 COMMENT ON TYPE "logloom_private"."log_key" IS 'A position in the order of a tenant''s records.';
 
 COMMENT ON TYPE "logloom_private"."log_tail" IS 'The position of a tail, and the records found. The tail continues with the write sequence "first"; if id is set, after this id. more: true if there is more to read.';
+
+COMMENT ON TYPE "logloom_private"."own_answer" IS 'How many records ingest_own stored and refused. error: why it refused some; null if it did not.';
+
+COMMENT ON TYPE "logloom_private"."own_record" IS 'A record that the database itself makes, for ingest_own. A null ts stands for the time of receipt.';
 
 COMMENT ON TYPE "logloom_private"."page_cursor" IS 'The position where a page begins: after the record (ts, id), in "order" (asc or desc). ts_from, ts_to and now come from the first page, so that later pages have the same range. records_left: how many records the query''s limit leaves for this page and later ones. received_before: an export returns only records received before it began.';
 
@@ -29002,6 +29564,12 @@ COMMENT ON TYPE "public"."logloom_writer_run" IS 'How many events a call of run_
 
 COMMENT ON VIEW "logloom_private"."planned_alert_rules" IS 'Enabled rules whose plan is valid. delay: how long after its end a window is first evaluated.';
 
+REVOKE ALL ON FUNCTION "logloom"."log"(text, text, jsonb, text, text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "logloom"."log"(text, text, jsonb, text, text) TO "anon", "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."add_sql_log"(text, text, jsonb, text, text, text) TO "anon", "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."addresses_in_incidents"(text, uuid[]) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."alert_entry_of"(logloom.alert_history, timestamp WITH time zone, boolean) TO "authenticated", "service_role";
@@ -29123,6 +29691,10 @@ GRANT EXECUTE
 
 GRANT EXECUTE ON FUNCTION "public"."update_error_group"(text[], text, text, text, text, text, text) TO "authenticated", "service_role";
 
+REVOKE ALL ON SCHEMA "logloom" FROM "anon";
+
+GRANT USAGE ON SCHEMA "logloom" TO "anon";
+
 REVOKE ALL ("baseline_days") ON TABLE "logloom"."alert_rules" FROM "authenticated";
 
 GRANT INSERT ("baseline_days"), UPDATE ("baseline_days") ON TABLE "logloom"."alert_rules" TO "authenticated";
@@ -29193,6 +29765,7 @@ where writer_guard_silence = '10 seconds';
 update logloom_private.settings set queue_hard_limit_bytes = null
 where queue_hard_limit_bytes = 8589934592;
 insert into logloom_private.storage default values;
+insert into logloom_private.sql_log_place default values;
 select logloom_private.schedule_jobs();
 
 -- New limits of the plans of the first migration.

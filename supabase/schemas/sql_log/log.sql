@@ -1,9 +1,14 @@
--- Returns whose records this session logs, which add_sql_log keeps for the transaction: tenant_id;
--- whether its first record creates it; user_id; req_id; how many records the transaction may log.
--- The tenant is the token's, or the one that service_role or the owner names. If there is none, or
--- the database is read-only, writes a line to PostgreSQL's log and returns null.
-create function logloom_private.sql_caller(p_tenant_id text, p_function text)
-returns text[]
+-- Whose records a transaction logs. key: a hash of what decides the rest. creates_tenant: whether
+-- the first record creates the tenant.
+create type logloom_private.sql_caller as (
+  key bigint, tenant_id text, creates_tenant boolean, user_id text, req_id text, max_records integer
+);
+
+-- Returns whose records this session logs. The tenant is the token's, or the one that service_role
+-- or the owner names. If there is none, or the database is read-only, writes a line to PostgreSQL's
+-- log and returns a caller without a tenant.
+create function logloom_private.sql_caller(p_key bigint, p_tenant_id text, p_function text)
+returns logloom_private.sql_caller
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -33,17 +38,17 @@ begin
   then
     raise log 'logloom.log() stores nothing from %: read-only, or the caller has no tenant',
       coalesce(p_function, 'SQL');
-    return null;
+    return row(p_key, null, null, null, null, null)::logloom_private.sql_caller;
   end if;
-  return array[
-    v_tenant_id, v_creates_tenant::text, logloom_private.usable_id(v_claims ->> 'sub'),
+  return row(
+    p_key, v_tenant_id, v_creates_tenant, logloom_private.usable_id(v_claims ->> 'sub'),
     logloom_private.usable_id(left(
       coalesce(
         substring(v_request ->> 'traceparent' from '^\w\w-(\w{32})-'), v_request ->> 'x-request-id'
       ), 200
     )),
-    v_settings.sql_log_events::text
-  ];
+    v_settings.sql_log_events
+  )::logloom_private.sql_caller;
 end;
 $$;
 
@@ -64,28 +69,29 @@ declare
   v_function constant text := left(
     substring(p_context from '\n(?:PL/pgSQL|SQL) function "?([^\n]+?)"? (?:line|statement) '), 200
   );
-  v_key constant text := hashtextextended(concat(
+  v_key constant bigint := hashtextextended(concat(
     current_setting('role'), v_us, current_setting('request.jwt.claims', true), v_us,
     current_setting('request.headers', true), v_us, p_tenant_id, v_us,
     logloom_private.is_read_only()
   ), 0);
-  v_caller text[] := string_to_array(current_setting('logloom.sql_log_caller', true), v_us, '');
+  v_caller logloom_private.sql_caller :=
+    nullif(current_setting('logloom.sql_log_caller', true), '')::logloom_private.sql_caller;
   v_rows constant integer := nullif(current_setting('logloom.sql_log_rows', true), '');
   v_left_out constant integer := nullif(current_setting('logloom.sql_log_left_out', true), '');
   v_is_count boolean;
 begin
   -- 1. Who is calling. Kept for the transaction, because this takes longer than the rest.
-  if v_caller[1] is distinct from v_key then
-    v_caller := v_key || logloom_private.sql_caller(p_tenant_id, v_function);
-    perform set_config('logloom.sql_log_caller', array_to_string(v_caller, v_us, ''), true);
+  if v_caller.key is distinct from v_key then
+    v_caller := logloom_private.sql_caller(v_key, p_tenant_id, v_function);
+    perform set_config('logloom.sql_log_caller', v_caller::text, true);
   end if;
-  if v_caller[2] is null then
+  if v_caller.tenant_id is null then
     return;
   end if;
 
   -- 2. How many records the transaction has logged. A rollback to a savepoint takes the numbers
   -- back, too.
-  v_is_count := v_rows >= v_caller[6]::integer;
+  v_is_count := v_rows >= v_caller.max_records;
   if v_is_count then
     perform set_config('logloom.sql_log_left_out', (coalesce(v_left_out, 0) + 1)::text, true);
     if v_left_out > 0 then
@@ -113,11 +119,11 @@ begin
   p_msg := left(p_msg, v_max_bytes / 4);
   insert into logloom_private.sql_log (tenant_id, creates_tenant, is_count, bytes, record)
   values (
-    v_caller[2], v_caller[3]::boolean, coalesce(v_is_count, false),
+    v_caller.tenant_id, v_caller.creates_tenant, coalesce(v_is_count, false),
     coalesce(octet_length(p_msg), 0) + octet_length(p_attrs::text),
     row(
-      clock_timestamp(), left(p_level, 200), p_msg, left(p_service, 200), null, v_caller[5],
-      v_caller[4], null, null, nullif(p_attrs, '{}')
+      clock_timestamp(), left(p_level, 200), p_msg, left(p_service, 200), null, v_caller.req_id,
+      v_caller.user_id, null, null, nullif(p_attrs, '{}')
     )
   );
 end;
