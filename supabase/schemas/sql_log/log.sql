@@ -104,12 +104,7 @@ begin
   end if;
 
   -- 3. The record. Its limits apply when it is moved; here a row is only kept from being huge.
-  if (
-    case
-      when pg_column_size(p_attrs) > v_max_bytes then true
-      else octet_length(p_attrs::text) > v_max_bytes
-    end
-  ) then
+  if pg_column_size(p_attrs) > v_max_bytes or octet_length(p_attrs::text) > v_max_bytes then
     p_attrs := jsonb_build_object('logloom_cut', jsonb_build_object('attrs', v_max_bytes));
   elsif jsonb_typeof(p_attrs) <> 'object' then
     p_attrs := jsonb_build_object('attrs', p_attrs);

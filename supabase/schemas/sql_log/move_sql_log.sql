@@ -8,8 +8,7 @@ set search_path = pg_catalog, pg_temp
 -- The planner does not know how many of the rows are dead.
 set enable_seqscan = off
 set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
+set work_mem = '64MB'
 as $$
 declare
   v_max_rows constant integer := 5000;
@@ -46,20 +45,11 @@ begin
   perform logloom_private.limit_lock_wait('50 milliseconds');
   for v_taken in
     with oldest as (
-      (
-        select l.xact_id, l.id, l.tenant_id, l.bytes
-        from logloom_private.sql_log l
-        where l.xact_id = any (v_ended)
-        limit 10 * v_max_rows
-      )
+      (select l.ctid, l.* from logloom_private.sql_log l where l.xact_id = any (v_ended)
+        limit 10 * v_max_rows)
       union all
-      (
-        select l.xact_id, l.id, l.tenant_id, l.bytes
-        from logloom_private.sql_log l
-        where l.xact_id >= v_place.xact_from
-        order by l.xact_id, l.id
-        limit 10 * v_max_rows
-      )
+      (select l.ctid, l.* from logloom_private.sql_log l where l.xact_id >= v_place.xact_from
+        order by l.xact_id, l.id limit 10 * v_max_rows)
     ), turns as (
       select
         o.*, row_number() over (partition by o.tenant_id order by o.xact_id, o.id) as turn
@@ -71,20 +61,17 @@ begin
       window turns as (order by t.turn, t.tenant_id)
     )
     select
-      l.tenant_id, array_agg(l.xact_id) as xact_ids, array_agg(l.id) as ids,
-      array_agg(l.record order by l.xact_id, l.id) as records,
-      case when bool_or(l.creates_tenant) then '{}'::jsonb end as claims
+      p.tenant_id, array_agg(p.ctid) as ctids,
+      array_agg(p.record order by p.xact_id, p.id) as records,
+      case when bool_or(p.creates_tenant) then '{}'::jsonb end as claims
     from placed p
-    join logloom_private.sql_log l on l.xact_id = p.xact_id and l.id = p.id
     where p.place <= v_max_rows and p.bytes_before < v_max_bytes
-    group by l.tenant_id
-    order by l.tenant_id
+    group by p.tenant_id
+    order by p.tenant_id
   loop
     begin
       perform logloom_private.ingest_own(v_taken.tenant_id, v_taken.records, v_taken.claims);
-      delete from logloom_private.sql_log l
-      using unnest(v_taken.xact_ids, v_taken.ids) t (xact_id, id)
-      where l.xact_id = t.xact_id and l.id = t.id;
+      delete from logloom_private.sql_log l where l.ctid = any (v_taken.ctids);
     exception when others then
       -- A full queue, or something that the server lacks, concerns all tenants.
       if sqlstate = 'PGRST' or left(sqlstate, 2) in ('25', '53', '57', '58') then
