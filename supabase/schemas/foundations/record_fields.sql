@@ -76,7 +76,7 @@ begin
           "x_request_id", "correlation_id", "RayID"], "also": "else the trace",
         "remark": "has an index"},
       {"name": "user_id", "type": "text", "sent": true, "shown": 10, "kind": "text",
-        "block": "column", "bloom": true, "place": 7, "near": ["user", "usr", "uid", "userid"],
+        "block": "column", "bloom": true, "place": 7, "near": ["user", "usr", "userid"],
         "aliases": ["userId", "user.id", "enduser.id", "usr.id"]},
       {"name": "route", "type": "text", "sent": true, "shown": 11, "kind": "text",
         "block": "column", "place": 5, "near": ["path", "url", "uri"],

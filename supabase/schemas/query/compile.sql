@@ -207,7 +207,8 @@ exception when sqlstate 'PT400' then
   v_meant := logloom_private.translated_query(p_query_dsl);
   -- Not for a query that is still being typed: its translation only leaves something out.
   if v_meant is null
-    or v_meant[2] = '' and starts_with(ltrim(p_query_dsl, ' ("'), v_meant[1])
+    or v_meant[2] = '' and v_meant[1] <> '*'
+      and starts_with(ltrim(p_query_dsl, ' ("'), v_meant[1])
   then
     raise;
   end if;

@@ -63,6 +63,31 @@ begin
 end;
 $$;
 
+-- Returns the name that p_text misspells, or null: one letter is wrong, two in a longer name, or
+-- two have changed places.
+create function logloom_private.typo_of(p_text text, p_names text[])
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select n.name
+    from unnest(p_names) with ordinality n (name, place)
+    cross join lateral logloom_private.query_distance(p_text, n.name) d
+    where left(p_text, 1) = left(n.name, 1) and d < char_length(p_text)
+      and abs(char_length(p_text) - char_length(n.name)) <= 2
+      and (d <= case when char_length(n.name) < 5 then 1 else 2 end or d = 2 and (
+        select array_agg(a order by a) = array_agg(b order by b)
+        from unnest(string_to_array(p_text, null), string_to_array(n.name, null)) u (a, b)
+      ))
+    order by d, n.place
+    limit 1
+  );
+end;
+$$;
+
 -- Returns the field that a user who writes p_name probably means, or null.
 create function logloom_private.query_near_field(p_name text)
 returns text
@@ -79,16 +104,7 @@ begin
   return coalesce(
     case when v_name in ('_all', '*') then 'any' end,
     (select f.name from unnest(logloom_private.record_fields()) f where v_name = any(f.near)),
-    (
-      select f.name
-      from unnest(logloom_private.query_field_names() || 'attrs'::text)
-        with ordinality f (name, place)
-      cross join lateral logloom_private.query_distance(v_name, f.name) d
-      where abs(char_length(v_name) - char_length(f.name)) <= 2
-        and d <= case when char_length(f.name) < 5 then 1 else 2 end and d < char_length(v_name)
-      order by d, f.place
-      limit 1
-    )
+    logloom_private.typo_of(v_name, logloom_private.query_field_names() || 'attrs'::text)
   );
 end;
 $$;

@@ -142,7 +142,7 @@ begin
   v_token := p_state.texts[p_state."at"];
   if v_is_comparison then
     return logloom_private.query_check_range(
-      logloom_private.query_advance(p_state), p_field,
+      logloom_private.query_warn_unit(logloom_private.query_advance(p_state)), p_field,
       (
         case v_first when '>' then v_token end, v_position, v_sign = '>',
         case v_first when '<' then v_token end, v_position, v_sign = '<'

@@ -17,10 +17,11 @@ declare
   v_name text :=
     regexp_replace(logloom_private.translated_text(p_name), '[^A-Za-z0-9_]+', '_', 'g');
   v_eval constant integer := array_position(p_state.evals, p_field);
-  v_field text := p_field;
+  v_field text := logloom_private.translated_alias(p_state, p_field);
 begin
-  if v_eval % 2 = 1 then
+  if v_eval % 2 = 1 and v_field = p_field then
     -- eval mb = bytes / 1024 | stats sum(mb)
+    p_state.said := p_state.said || p_state.evals[v_eval];
     v_field := substring(p_state.evals[v_eval + 1] from '[[:alpha:]_@][[:alnum:]_.]*');
     v_name := coalesce(v_name, p_field);
     p_state.rest := concat_ws(
@@ -91,19 +92,22 @@ begin
     select max(n) from generate_subscripts(v_args, 1) n
     where lower(v_args[n]) in ('if', 'eval', 'iff', 'when', 'where') and n <= 6
   );
-  if v_word ~ '_?if$' or v_at is not null then
+  if v_word ~ '_?if$' or v_at is not null
+    or v_kind = 'count' and v_args && '{:,=,==,!=,>,>=,<,<=}'::text[]
+  then
     v_at := case when v_word ~ '^(?:sum|avg|min|max|dcount)_?if$' then array_position(v_args, ',')
       else coalesce(v_at, 0) end + 1;
     v_at := v_at + (v_args[v_at] = '(')::integer;
     v_condition := (logloom_private.translated_terms(
       logloom_private.translation_part(v_inner, v_at, cardinality(v_args) - 1), '{",",then}'
     )).terms;
-    v_kind := case when v_word = 'sum' then 'count' else v_kind end;
-    if v_word = 'percentage' then
-      p_state.rest := concat_ws(' ', p_state.rest, '| math part / n * 100 as percentage');
-      p_state := logloom_private.translated_count(p_state, 'count', null, null, 'n');
-      v_name := 'part';
+    if v_condition !~ '[:"]' then
+      -- sum(eval(a / b))
+      p_state."at" := v_end + 1;
+      return p_state;
     end if;
+    v_kind := case when v_word = 'sum' then 'count' else v_kind end;
+
   elsif v_kind = 'count' and lower(v_args[1]) = 'distinct' then
     v_kind := 'count_distinct';
   elsif v_kind = 'count' and v_field is not null
@@ -123,6 +127,13 @@ begin
         logloom_private.translation_part(p_state, v_at + 2, v_end - 1), '{}'
       )).terms;
       p_state."at" := v_end + 1;
+    elsif v_next = 'if' then
+      v_inner := logloom_private.translated_terms(
+        logloom_private.translation_part(p_state, v_at + 1, cardinality(p_state.texts)),
+        '{",",by,as}'
+      );
+      v_condition := v_inner.terms;
+      p_state."at" := v_at + v_inner."at";
     elsif v_next = 'within' and p_state.texts[v_at + 2] = '(' then
       v_field := p_state.texts[v_at + 5];
       p_state."at" := logloom_private.translation_close(p_state.texts, v_at + 2) + 1;
@@ -132,7 +143,7 @@ begin
     elsif v_has_brackets and v_name is null and v_next ~ '^[a-z_][a-z0-9_]*$'
       and p_state.texts[v_at + 1] not in ('(', '=')
       and v_next !~ '^(?:by|over|group.*|from|where|if|limit|order|sort|having|facet|since|until|'
-        'timeseries|span|without)$'
+        'timeseries|span|every|per|on|union)$'
     then
       v_name := p_state.texts[v_at];
       p_state."at" := v_at + 1;
@@ -141,6 +152,13 @@ begin
     end if;
   end loop;
 
+  if v_word = 'percentage' then
+    p_state := logloom_private.translated_count(p_state, 'count', null, null, 'n');
+    p_state.rest := concat_ws(' ', p_state.rest, '| math part / n * 100 as ' || coalesce(
+      regexp_replace(logloom_private.translated_text(v_name), '\W+', '_', 'g'), 'percentage'
+    ));
+    v_name := 'part';
+  end if;
   if v_kind = 'p' and v_field is not null then
     -- percentiles(x, 50, 95), quantile(0.95, x), perc95(x)
     v_args := array_remove(array[substring(v_word from '^[a-z]+_?([0-9][0-9.]*)$')], null)
@@ -148,6 +166,7 @@ begin
     foreach v_number in array case when v_args <> '{}' then v_args
       when v_word = 'median' then '{50}' else '{95}' end
     loop
+      p_state.said := p_state.said || v_number;
       p_state := logloom_private.translated_count(
         p_state,
         'p' || trim_scale(case when v_number::numeric < 1 then 100 else 1 end * v_number::numeric),
@@ -160,8 +179,6 @@ begin
   elsif v_kind = 'values' and v_field not in ('msg', 'message') then
     -- values(host): a row for each
     p_state.keys := p_state.keys || logloom_private.translated_key(p_state, v_field);
-  else
-    p_state.left_out := p_state.left_out || (v_word || '(' || coalesce(v_field, '') || ')');
   end if;
   return p_state;
 end;
@@ -181,13 +198,17 @@ declare
   v_word text;
   v_next text;
   v_end integer;
+
 begin
   loop
     v_word := logloom_private.translation_word(p_state);
     v_next := logloom_private.translation_word(p_state, 1);
-    exit when v_word in ('', '|', '>', '>=', '<', '<=') or v_word = any (p_stops);
+    exit when v_word in ('', '|', '>', '>=', '<', '<=')
+      or v_word = any (p_stops) and v_next <> '='
+      or v_word in ('top', 'head') and v_next ~ '^[0-9]';
     v_end := p_state."at";
-    if v_word in ('by', 'over', 'group', 'facet', 'group_by', 'without') then
+
+    if v_word in ('by', 'over', 'group', 'facet', 'group_by', 'every', 'per') then
       p_state."at" := p_state."at" + 1;
       p_state := logloom_private.translated_keys(p_state, p_stops || '{over}'::text[]);
       -- by (x) count() of LogsQL
@@ -204,7 +225,7 @@ begin
     then
       p_state."at" := p_state."at" + 2;
       p_state := logloom_private.translated_aggregate(p_state, p_state.texts[v_end]);
-    elsif v_next = '(' and v_word ~ 'bin|bucket|trunc|tumble|slice|^time|^tostartof'
+    elsif v_next = '(' and logloom_private.is_width_function(v_word)
       or v_word in ('span', 'interval', '_time') and v_next in ('=', ':')
     then
       v_end := case v_next when '(' then logloom_private.translation_close(p_state.texts, v_end + 1)
@@ -212,10 +233,31 @@ begin
       p_state.width := (logloom_private.translated_keys(
         logloom_private.translation_part(p_state, p_state."at", v_end), '{}'
       )).width;
+      -- date_trunc('hour', ts) as h
+      v_end := v_end + (lower(p_state.texts[v_end + 1]) is not distinct from 'as')::integer;
+      if v_next = '(' and p_state.texts[v_end + 1] ~ '^\w+$'
+        and lower(p_state.texts[v_end + 2]) in (',', 'from')
+      then
+        v_end := v_end + 1;
+        p_state.evals := p_state.evals || array[p_state.texts[v_end], ''];
+        p_state.said := p_state.said || p_state.texts[v_end];
+      end if;
+    elsif v_word = 'step' then
+      p_state.width := logloom_private.translated_width(v_next);
+      p_state."at" := v_end + 2;
+    elsif v_next = '(' and logloom_private.word_class('call', v_word) = 'wrap' then
+      v_end := logloom_private.translation_close(p_state.texts, v_end + 1);
+      p_state.columns := p_state.columns || (
+        select t from unnest(p_state.texts[p_state."at" + 2:v_end]) t
+        where t ~ '^[@.$]?[[:alpha:]_]' limit 1
+      );
     elsif v_next = '(' and v_word ~ '^[a-z]' then
-      p_state."at" := logloom_private.translation_close(p_state.texts, v_end + 1) + 1;
-      p_state.left_out := p_state.left_out
-        || logloom_private.translation_text(p_state, v_end, p_state."at" - 1);
+      -- The name of an unknown function's result is unknown, too.
+      v_end := logloom_private.translation_close(p_state.texts, v_end + 1);
+      if lower(p_state.texts[v_end + 1]) = 'as' then
+        p_state.evals := p_state.evals || array[p_state.texts[v_end + 2], ''];
+        v_end := v_end + 2;
+      end if;
     elsif v_next = '=' then
       p_state."at" := p_state."at" + 3;
     elsif v_word = 'as' then
@@ -227,6 +269,12 @@ begin
         p_state.columns := p_state.columns || p_state.texts[v_end];
       end if;
       p_state."at" := p_state."at" + 1;
+    end if;
+    if v_word ~ '^[-+*/]$' and cardinality(p_state.counts) > 0 then
+      -- sum(bytes) / count(): only math computes with results.
+      p_state.left_out := p_state.left_out || logloom_private.translation_text(
+        p_state, v_end, v_end + 3
+      );
     end if;
     p_state."at" := greatest(p_state."at", v_end + 1);
   end loop;

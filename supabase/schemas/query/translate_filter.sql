@@ -15,23 +15,28 @@ declare
     logloom_private.translation_part(p_state, p_state."at" + 1, v_end - 1);
   v_terms text[] := '{}';
   v_and boolean := p_operator ~ 'has_all';
+  v_sign text;
   v_name text;
 begin
+  -- A value without a meaning is not listed.
   while v_part.texts[v_part."at"] <> '' loop
     if logloom_private.translation_word(v_part) in (',', 'or', '|', '||', ';', 'and', '&&') then
       v_and := v_and or logloom_private.translation_word(v_part) in ('and', '&&');
       v_part."at" := v_part."at" + 1;
     else
+      v_sign := substring(logloom_private.translation_word(v_part) from '^[<>]=?$');
+      v_part."at" := v_part."at" + (v_sign is not null)::integer;
       v_part := logloom_private.translated_read(v_part);
       v_terms := v_terms || logloom_private.translated_comparison(
-        p_name, regexp_replace(p_operator, 'has_a..', 'has'), v_part.meant
+        p_name, coalesce(v_sign, regexp_replace(p_operator, 'has_a..', 'has')), v_part.meant
       );
     end if;
   end loop;
   p_state."at" := v_end + 1;
+  v_terms := array_remove(v_terms, null);
   v_name := substring(v_terms[1] from '^-?[^:]+:');
   p_state.meant := case
-    when cardinality(v_terms) = 0 then null
+    when cardinality(v_terms) = 0 then ''
     when cardinality(v_terms) = 1 then v_terms[1]
     when v_and and v_name not like '-%' then '(' || array_to_string(v_terms, ' ') || ')'
     when v_terms::text ~ ':[~<>[]' then '(' || array_to_string(v_terms, ' OR ') || ')'
@@ -60,15 +65,26 @@ declare
   v_not text := '';
   v_next text;
   v_low text;
+  v_eval integer;
 begin
   p_state.meant := null;
+  p_name := logloom_private.translated_alias(p_state, p_name);
   if v_operator = '!' and v_state.glued[v_state."at" + 1] or v_operator = 'not' then
     v_not := 'not ';
     v_state."at" := v_state."at" + 1;
     v_operator := logloom_private.translation_word(v_state);
   end if;
   v_next := logloom_private.translation_word(v_state, 1);
-  if v_operator = 'is' then
+  if p_state.evals[array_position(p_state.evals, p_name) + 1] = '' then
+    -- A stage that is left out made this name.
+    v_state."at" := v_state."at" + 1;
+    v_state := logloom_private.translated_read(v_state);
+    v_state.meant := '';
+    return v_state;
+  elsif v_operator = '~' and v_next ~ '^[0-9.]*$' and v_state.glued[v_state."at"] then
+    -- A fuzzy term: conection~1
+    return p_state;
+  elsif v_operator = 'is' then
     v_state."at" := v_state."at" + 2 + (v_next = 'not')::integer;
     v_state.meant := case v_next when 'not' then '' else '-' end
       || logloom_private.translated_name(p_name) || ':*';
@@ -94,8 +110,10 @@ begin
       v_low := logloom_private.translated_time(v_low);
       v_next := logloom_private.translated_time(v_next);
     end if;
-    v_state.meant := case v_not when '' then '' else '-' end
-      || format('%s:[%s TO %s]', v_field, v_low, v_next);
+    v_state.meant := coalesce(
+      case v_not when '' then '' else '-' end || v_field || ':[' || v_low || ' TO ' || v_next
+        || ']', ''
+    );
     return v_state;
   elsif v_operator in ('in', 'has_any', 'has_all', 'contains_any') and v_next in ('(', '[', '~')
     or v_operator in ('in', 'has_any') and v_next ~ '^[0-9.]+/[0-9]+$'
@@ -106,7 +124,7 @@ begin
   elsif (logloom_private.word_class('call', v_operator)
       in ('contains', 'startswith', 'endswith', 'like', '~') or v_operator ~ '_cs$') and (
       v_next ~ e'^["''\x01]' or v_next = 'regex' and v_operator = 'matches'
-      or v_operator ~ '^contains|^i?like' and v_next ~ '^[[:alnum:]%/]'
+      or v_operator ~ '^contains|^i?like|^(?:start|end|begin)s' and v_next ~ '^[[:alnum:]%/]'
       and (p_name ~ '^[@.]' or logloom_private.translated_name(p_name) !~ '^@')
     )
   then
@@ -134,7 +152,25 @@ begin
     return p_state;
   end if;
   v_state := logloom_private.translated_read(v_state);
-  v_state.meant := logloom_private.translated_comparison(p_name, v_operator, v_state.meant);
+  if v_state.meant ~ '^[0-9.]+$' and v_state.texts[v_state."at"] ~ '^[-+*/]$' then
+    -- A formula is no value: > 100 * 1024.
+    v_state."at" := v_state."at" + 2;
+    v_state.meant := '';
+    return v_state;
+  end if;
+  v_eval := array_position(p_state.evals, p_name);
+  if v_eval % 2 = 1 and v_state.meant ~ '^[0-9.]+$' then
+    -- eval mb = bytes / 1024 | where mb > 5
+    v_state.said := v_state.said || p_state.evals[v_eval:v_eval + 1] || v_state.meant;
+    v_state.meant := trim_scale(round(v_state.meant::numeric * (
+      select exp(sum(case m[1] when '/' then 1 else -1 end * ln(m[2]::numeric)))
+      from regexp_matches(p_state.evals[v_eval + 1], '([*/]) ([0-9.]+)', 'g') m
+    ), 3));
+    p_name := substring(p_state.evals[v_eval + 1] from '[[:alpha:]_@][[:alnum:]_.]*');
+  end if;
+  v_state.meant := coalesce(
+    logloom_private.translated_comparison(p_name, v_operator, v_state.meant), ''
+  );
   return v_state;
 end;
 $$;
@@ -181,6 +217,15 @@ begin
     end if;
   elsif v_word = 'in' and v_next = '(' then
     p_state."at" := p_state."at" + 1;
+  elsif v_next = '(' and logloom_private.word_class('call', v_word)
+    in ('net', 'contains', 'startswith', 'endswith', 'like', '~')
+  then
+    -- ip:ipv4_range("10.0.0.0/8")
+    p_state.texts := p_state.texts[:p_state."at" + 1] || p_name || ','::text
+      || p_state.texts[p_state."at" + 2:];
+    p_state.glued := p_state.glued[:p_state."at" + 1] || true || true
+      || p_state.glued[p_state."at" + 2:];
+    return logloom_private.translated_call(p_state);
   elsif v_word in ('range', '') or v_word in ('[', '{') then
     -- range[400, 499], [400 TO 499], [400..499]
     v_first := p_state."at" + (v_word = 'range')::integer;
@@ -189,6 +234,7 @@ begin
     if v_text ~* ' to |\.\.' or v_word = 'range' or v_field = 'ts' and v_text ~ ',' then
       p_state."at" := v_end + 1;
       if v_field like '@%' and v_text ~* '^[0-9a-f]*[.:].*[.:].* to [0-9a-f.:]+$' then
+        p_state.said := p_state.said || v_text;
         p_state.meant := v_field || ':' || inet_merge(
           split_part(v_text, ' ', 1)::inet, split_part(v_text, ' ', 3)::inet
         );
@@ -223,7 +269,9 @@ begin
     return logloom_private.translated_list(p_state, p_name, v_operator);
   end if;
   p_state := logloom_private.translated_read(p_state);
-  p_state.meant := logloom_private.translated_comparison(p_name, v_operator, p_state.meant);
+  p_state.meant := coalesce(
+    logloom_private.translated_comparison(p_name, v_operator, p_state.meant), ''
+  );
   return p_state;
 end;
 $$;

@@ -22,19 +22,21 @@ begin
   loop
     v_word := logloom_private.translation_word(p_state);
     exit when p_state."at" > v_close and p_state.texts[v_close + 1] <> ','
-      or v_word = 'limit' and p_state.texts[p_state."at" + 1] <> '='
+      or v_word in ('limit', 'top', 'head') and p_state.texts[p_state."at" + 1] ~ '^[0-9]'
       or v_word in ('', '|', 'having', 'sort', 'where', 'with', 'order', '>', '<', '>=')
       or v_word = any (p_stops);
     v_end := p_state."at";
     v_token := null;
-    if p_state.texts[v_end + 1] = '(' and v_word ~ '^[a-z_][a-z_0-9]*$' then
+    if p_state.texts[v_end + 1] = '(' and v_word ~ '^\.?[a-z_][a-z_0-9]*$'
+      and v_word not in ('by', 'over', 'group')
+    then
       v_end := logloom_private.translation_close(p_state.texts, v_end + 1);
-      if v_word ~ 'bin|bucket|trunc|tumble|slice|histogram|^time|^tostartof|^hour|^minute|^day' then
+      if logloom_private.is_width_function(v_word) then
         -- bin(ts, 5m), date_trunc('hour', ts), hour(ts)
         p_state.width := logloom_private.translated_width_in(
           array_to_string(p_state.texts[p_state."at" + 2:v_end - 1], ' ') || ' ' || v_word
         );
-      else
+      elsif logloom_private.word_class('call', v_word) = 'wrap' then
         v_token := (
           select t from unnest(p_state.texts[p_state."at" + 2:v_end - 1]) t
           where t ~ '^[@.]?[[:alpha:]_]' limit 1
@@ -51,17 +53,25 @@ begin
     elsif v_word = 'as' then
       v_end := v_end + 1;
     elsif v_word ~ '^[1-9]' then
-      -- group by 1, by 5m
+      -- group by 1, by 5m, by 5 minutes
       v_token := p_state.columns[substring(v_word from '^[0-9]$')::integer];
-      p_state.width := coalesce(logloom_private.translated_width(v_word), p_state.width);
+      v_end := v_end
+        + (logloom_private.translated_width('1' || p_state.texts[v_end + 1]) is not null)::integer;
+      p_state.width := coalesce(
+        logloom_private.translated_width(array_to_string(p_state.texts[p_state."at":v_end], '')),
+        p_state.width
+      );
     elsif v_word = any (v_times) then
       p_state.width := coalesce(p_state.width, '5m');
-    elsif v_word in ('date_hour', 'date_minute', 'date_mday') then
+    elsif logloom_private.is_width_function(v_word) then
       p_state.width := logloom_private.translated_width_in(v_word);
-    elsif v_word not in ('by', 'over', 'group', 'asc', 'desc', 'and') then
+    elsif v_word not in ('by', 'over', 'group', 'asc', 'desc', 'and', 'every', 'per') then
       v_token := p_state.texts[v_end];
     end if;
-    if v_token ~ '^["`]?[@.]?[[:alpha:]_]' and array_position(p_state.evals, v_token) is null then
+    if v_token ~ '^["`]?[@.]?[[:alpha:]_]'
+      and (array_position(p_state.evals, v_token) is null
+        or logloom_private.translated_alias(p_state, v_token) <> v_token)
+    then
       p_state.keys := p_state.keys || logloom_private.translated_key(p_state, v_token);
     end if;
     p_state."at" := v_end + 1;

@@ -13,6 +13,7 @@ begin
   if v_word = '[' and p_state.texts[4] in ('|', '') then
     -- ['logs'] | where …
     p_state."at" := 4;
+    p_state.said := p_state.texts[2:2];
   elsif v_word in ('source', 'search') and v_next in ('=', 'in', 'index') or v_word = 'from' then
     -- source=logs | where …, from logs | …, search in (logs) "x"
     p_state."at" := 2 + (v_next in ('=', 'in'))::integer;
@@ -23,9 +24,14 @@ begin
   then
     -- logs | where …, .msg | contains("x"), AppTraces | where …
     p_state."at" := 2;
-  elsif logloom_private.word_class('stage', v_word) in ('fields', 'extract', 'sort', 'distinct',
-      'counts', 'grep', 'shell') and v_next not in (':', '=', '|', '')
-    or v_word in ('limit', 'head', 'tail') and v_next ~ '^-?[0-9]|^-[a-z]'
+  elsif v_word || v_next <> 'select(' and v_next not in (':', '=', '|', '')
+      and logloom_private.word_class('stage', v_word)
+        in ('fields', 'extract', 'sort', 'distinct', 'counts', 'grep', 'shell')
+      -- A message may begin with such a word: fields lost, count mismatch.
+      and (v_next ~ '^[@/"''-]|^by$' or p_state.texts[3] in (',', '(', 'by', '|')
+        or '|' = any (p_state.texts) or p_state.texts[3] ~ '[/.]')
+    or v_word in ('limit', 'head', 'tail')
+      and (v_next ~ '^-[a-z0-9]' or v_next ~ '^[0-9]+$' and p_state.texts[3] in ('', '|'))
     or logloom_private.translated_kind(v_word) is not null and v_next in ('(', 'by', 'over')
   then
     p_state := logloom_private.translated_stage(p_state);
@@ -51,8 +57,9 @@ begin
 end;
 $$;
 
--- Translates a query of another language. Returns the query and what it leaves out, or null if the
--- translation does not compile or has warnings.
+-- Translates a query of another language. Returns the query, which is empty if nothing of it is
+-- known here, and what it leaves out. Returns null if the translation does not compile or has
+-- warnings.
 create function logloom_private.translated_query(p_query_dsl text)
 returns text[]
 language plpgsql
@@ -60,16 +67,21 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_source logloom_private.translation;
   v_state logloom_private.translation;
   v_word text;
   v_brace integer;
   v_query text;
   v_parsed logloom_private.compiled_query;
 begin
-  v_state := logloom_private.translation_of(left(p_query_dsl, 1001));
-  if length(p_query_dsl) > 1000 or cardinality(v_state.texts) > 200 then
+  if length(p_query_dsl) > 1000 then
     return null;
   end if;
+  v_source := logloom_private.translation_of(p_query_dsl);
+  if cardinality(v_source.texts) > 200 then
+    return null;
+  end if;
+  v_state := v_source;
   v_word := logloom_private.translation_word(v_state);
   v_brace := array_position(v_state.texts, '{');
   if v_word = 'select' and v_state.texts[2] <> '('
@@ -82,11 +94,14 @@ begin
   else
     v_state := logloom_private.translated_pipeline(v_state);
   end if;
-  if v_state.evals[2] <> '' and cardinality(v_state.counts) = 0 then
+  if v_state.evals[2] <> '' and v_state.evals[1] <> all (v_state.said) then
     v_state.left_out := v_state.left_out || (v_state.evals[1] || ' = ' || v_state.evals[2]);
   end if;
   if 'unwrap' = any (v_state.texts) and cardinality(v_state.counts) = 0 then
     v_state := logloom_private.translated_count(v_state, 'avg', v_state.columns[1], null, null);
+  end if;
+  if v_state.width is not null and v_state.counts = '{}' then
+    v_state.counts := '{count()}';
   end if;
   v_query := concat_ws(
     ' ', nullif(v_state.terms, ''), nullif(v_state.stages, ''),
@@ -105,10 +120,14 @@ begin
     ) end
   );
   v_parsed := logloom_private.parse_written_query(v_query);
-  if v_query = '' or v_parsed.warnings <> '[]' then
-    return null;
+
+  v_state.left_out := v_state.left_out || logloom_private.translation_lost(
+    v_source, concat_ws(' ', v_query, v_state.left_out::text, v_state.said::text)
+  );
+  if v_parsed.warnings = '[]' and (v_query <> '' or v_state.left_out <> '{}') then
+    return array[v_query, array_to_string(v_state.left_out, ', ')];
   end if;
-  return array[v_query, array_to_string(v_state.left_out, ', ')];
+  return null;
 exception when others then
   -- A suggestion is an extra: without one, the query's own error or answer is returned.
   return null;
@@ -120,7 +139,10 @@ create function logloom_private.translation_note(p_meant text[], p_begin text)
 returns text
 language sql
 immutable
-return p_begin || case p_meant[2] when '' then '' else ' (without ' || p_meant[2] || ')' end;
+return case p_meant[1]
+  when '' then 'Not known here: ' || p_meant[2] || '. Quote a text'
+  else p_begin || case p_meant[2] when '' then '' else ' (without ' || p_meant[2] || ')' end
+end;
 
 -- True if two queries mean the same: only names and positions may be written in another way.
 create function logloom_private.same_query(

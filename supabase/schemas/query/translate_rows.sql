@@ -17,6 +17,31 @@ begin
 end;
 $$;
 
+-- Returns the name of the result that a word means: n, count(…), count_, avg_bytes; or null.
+create function logloom_private.translated_result(
+  p_state logloom_private.translation,
+  p_word text
+)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_names constant text[] := logloom_private.translated_names(p_state);
+  v_word constant text := logloom_private.translated_text(p_word);
+  v_kind constant text := coalesce(
+    logloom_private.translated_kind(v_word),
+    logloom_private.translated_kind(substring(v_word from '^([a-z]+[0-9]*)_'))
+  );
+begin
+  return case when v_word = any (v_names) then v_word else (
+    select v_names[n] from unnest(p_state.counts) with ordinality u (c, n)
+    where starts_with(c, v_kind) order by not starts_with(c, v_kind || '('), n limit 1
+  ) end;
+end;
+$$;
+
 -- Reads comparisons of results, such as n > 10 and avg < 5.
 create function logloom_private.translated_having(
   p_state logloom_private.translation,
@@ -29,16 +54,20 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_names constant text[] := logloom_private.translated_names(p_state);
+
   v_word text;
   v_name text;
   v_tests text[] := '{}';
-  v_compared integer := 0;
 begin
+  p_state.meant := null;
   loop
     v_word := logloom_private.translation_word(p_state);
     exit when v_word in ('', '|') or v_word = any (p_stops);
-    v_compared := v_compared + (v_word ~ '^(?:[<>]=?|!=|==?|<>|between|in)$')::integer;
-    if v_word ~ '^(?:[<>]=?|!=|==?|<>|:)$' and p_state.texts[p_state."at" + 1] ~ '^-?[0-9.]+$'
+    if v_word in ('or', '||') then
+      -- Our where knows AND only.
+      p_state.meant := null;
+      return p_state;
+    elsif v_word ~ '^(?:[<>]=?|!=|==?|<>|:)$' and p_state.texts[p_state."at" + 1] ~ '^-?[0-9.]+$'
     then
       v_tests := v_tests || format(
         '%s %s %s', coalesce(v_name, v_names[1]),
@@ -46,23 +75,29 @@ begin
         p_state.texts[p_state."at" + 1]
       );
       p_state."at" := p_state."at" + 1;
-    elsif logloom_private.translated_text(p_state.texts[p_state."at"]) = any (v_names) then
-      v_name := logloom_private.translated_text(p_state.texts[p_state."at"]);
-    elsif p_state.texts[p_state."at" + 1] = '(' then
-      v_name :=
-        v_names[array_position(v_names, logloom_private.translated_kind(v_word))];
-      p_state."at" := logloom_private.translation_close(p_state.texts, p_state."at" + 1);
+    elsif logloom_private.translated_result(p_state, p_state.texts[p_state."at"]) is not null then
+      v_name := logloom_private.translated_result(p_state, p_state.texts[p_state."at"]);
+      if p_state.texts[p_state."at" + 1] = '(' then
+        p_state."at" := logloom_private.translation_close(p_state.texts, p_state."at" + 1);
+      end if;
+    elsif p_state.texts[p_state."at" + 1] = '(' and logloom_private.translated_kind(v_word) <> ''
+    then
+      -- having avg(bytes) > 1000
+      p_state := logloom_private.translated_aggregate(p_state, null);
+      v_name := (logloom_private.translated_names(p_state))[cardinality(p_state.counts)];
+      continue;
+    elsif v_word ~ '^[@.a-z_"`]' and v_word !~ '^(?:where|having|filter|search|and)$' then
+      -- No result has this name.
+      p_state."at" := greatest((logloom_private.translated_term(p_state))."at", p_state."at" + 1);
+      continue;
     end if;
     p_state."at" := p_state."at" + 1;
   end loop;
-  if cardinality(v_tests) < v_compared then
-    p_state.left_out := p_state.left_out || 'a comparison'::text;
-  end if;
-  if cardinality(v_tests) > 0 then
-    p_state.rest := concat_ws(
-      ' ', p_state.rest, '| where ' || array_to_string(v_tests, ' AND ')
-    );
-  end if;
+
+  p_state.rest := concat_ws(
+    ' ', p_state.rest, '| where ' || nullif(array_to_string(v_tests, ' AND '), '')
+  );
+  p_state.meant := coalesce(p_state.meant, v_tests[1]);
   return p_state;
 end;
 $$;
@@ -87,6 +122,7 @@ declare
   v_text text;
   v_field text;
   v_keys text[] := '{}';
+  v_is_ts boolean := true;
   v_leads boolean := false;
 begin
   loop
@@ -95,7 +131,7 @@ begin
     v_text := ltrim(logloom_private.translated_text(p_state.texts[p_state."at"]), '+-');
     v_leads := v_leads or v_word = 'desc' and v_keys = '{}';
     p_state."at" := p_state."at" + 1;
-    continue when v_word ~ '^(?:desc|asc|d|by|nulls|last|first|[-+,()])$'
+    continue when v_word ~ '^(?:desc|asc|d|by|nulls|last|first|0|[-+,()])$'
       or not v_has_counts and v_keys <> '{}';
     v_word := case p_state.texts[p_state."at" - 2] when '-' then '-' else v_word end;
     if p_state.texts[p_state."at"] = '(' then
@@ -105,20 +141,22 @@ begin
       p_state, (p_state.texts[p_state."at"] = ')')::integer
     );
     v_field := logloom_private.translated_name(v_text);
+    v_is_ts := v_field = 'ts';
+    p_state.said := p_state.said || substring(v_text from '^[1-9]$');
     v_keys := v_keys || (
       case
         when not v_has_counts or p_state.width is not null and (v_text = '1' or v_field = 'ts')
           then 'ts'
-        when v_text = any (v_names) then v_text
-        when v_field = any (p_state.keys) then v_field
-        else coalesce(
-          v_names[array_position(v_names, logloom_private.translated_kind(v_text))],
-          v_names[1]
-        ) end
+        when v_text <> all (v_names) and v_field = any (p_state.keys) then v_field
+        else coalesce(logloom_private.translated_result(p_state, v_text), v_names[1]) end
       || case when v_leads or v_next = 'desc'
         or v_next <> 'asc' and (v_word like '-%' or v_is_kusto) then ' desc' else '' end
     );
   end loop;
+  if not v_has_counts and not v_is_ts then
+    -- Records are sorted by ts only.
+    return p_state;
+  end if;
   p_state.rest := concat_ws(' ', p_state.rest, '| sort by ' || coalesce(
     nullif(array_to_string(v_keys, ', '), ''),
     coalesce(v_names[1], 'ts')
@@ -152,17 +190,23 @@ declare
   );
 begin
   p_state.meant := '';
-  if v_word in ('top', 'rare') and not v_has_counts and v_next <> '(' then
+  if v_word = 'top' and (v_has_counts or p_state.texts[v_end - 1] ~* '^(?:asc|desc)$') then
+    -- top 5 by n
+    p_state."at" := v_first + 2;
+    p_state := logloom_private.translated_sort(p_state, '{}');
+    p_state.rest := concat_ws(
+      ' ',
+      case when p_state.texts[v_end - 1] ~* '^asc$' then p_state.rest
+        else regexp_replace(p_state.rest, '(?<! desc)$', ' desc') end,
+      '| limit ' || v_number
+    );
+  elsif v_word in ('top', 'rare') and not v_has_counts and v_next <> '(' then
     p_state."at" := v_first + 1;
     p_state := logloom_private.translated_keys(p_state, '{}');
     p_state.counts := '{count() as n}';
     p_state.rest := '| sort by n' || case v_word when 'rare' then '' else ' desc' end
       || ' | limit ' || coalesce(v_number, '10');
-  elsif v_word = 'top' and v_has_counts then
-    -- top 5 by n
-    p_state."at" := v_first + 2;
-    p_state := logloom_private.translated_sort(p_state, '{}');
-    p_state.rest := regexp_replace(p_state.rest, '(?<! desc)$', ' desc') || ' | limit ' || v_number;
+
   elsif p_class = 'distinct' and v_next <> '(' and not v_has_counts then
     p_state."at" := v_first + 1;
     p_state := logloom_private.translated_keys(p_state, '{}');
@@ -177,9 +221,11 @@ begin
       p_state.rest := p_state.rest || ' | limit ' || v_number;
     end if;
   elsif p_class = 'limit' then
+    p_state.said := p_state.said || '{-n,-c,-f}'::text[];
     p_state.rest := concat_ws(
       ' ', p_state.rest,
-      case when v_word in ('tail', 'last') and not v_has_counts then '| sort by ts' end,
+      case when v_word in ('tail', 'last') and not v_has_counts
+        then '| sort by ts' || case v_word when 'last' then ' desc' else '' end end,
       '| limit ' || coalesce(v_number, '10')
     );
   elsif p_class = 'patterns' then
@@ -188,8 +234,12 @@ begin
     p_state.width := logloom_private.translated_width_in(
       array_to_string(p_state.texts[v_first:v_end - 1], ' ')
     );
+  elsif v_has_counts and p_class in ('counts', 'distinct') then
+    -- A second summary is not known here.
+    p_state.meant := null;
   elsif p_class = 'counts'
-    or v_kind is not null and (v_next in ('(', 'by', '|', '') or v_kind in ('sum', 'avg'))
+    or v_kind is not null and (v_next in ('(', 'by', '|', '') or v_kind in ('sum', 'avg')
+      or v_next ~ '^@')
     or v_next = '=' and p_state.texts[v_first + 3] = '('
       and logloom_private.translated_kind(logloom_private.translation_word(p_state, 2)) is not null
   then
@@ -212,7 +262,7 @@ begin
           then logloom_private.translated_having(p_state, '{}')
         else logloom_private.translated_stage(p_state) end;
     end if;
-  elsif v_has_counts and (p_class = 'terms' or v_next ~ '^[<>=!]' or v_word ~ '^[<>]') then
+  elsif v_has_counts and (p_class = 'terms' or v_next ~ '^[<>=!:]' or v_word ~ '^[<>]') then
     p_state := logloom_private.translated_having(p_state, '{}');
   else
     p_state.meant := null;

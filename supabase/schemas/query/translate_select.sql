@@ -9,7 +9,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_stops constant text[] := string_to_array(
-    'from where group having order limit facet since until timeseries compare with offset', ' '
+    'from where group having order limit facet since until timeseries compare with offset union '
+      'join', ' '
   );
   v_word text;
   v_columns text[];
@@ -34,6 +35,8 @@ begin
     p_state."at" := p_state."at" + 1;
     if v_word = 'where' then
       p_state := logloom_private.translated_terms(p_state, v_stops);
+    elsif v_word = 'facet' and logloom_private.translation_word(p_state) = 'cases' then
+      p_state := logloom_private.translated_cases(p_state);
     elsif v_word in ('group', 'facet') then
       p_state := logloom_private.translated_keys(p_state, v_stops);
       v_columns := '{}';
@@ -65,8 +68,11 @@ begin
       p_state.width := logloom_private.translated_width_in(
         array_to_string(p_state.texts[p_state."at":p_state."at" + 1], ' ')
       );
-    elsif v_word in ('compare', 'offset') then
-      p_state.left_out := p_state.left_out || (v_word || ' ' || p_state.texts[p_state."at"]);
+    elsif v_word = 'union' then
+      p_state.left_out := p_state.left_out || logloom_private.translation_text(
+        p_state, p_state."at" - 1, cardinality(p_state.texts), 80
+      );
+      exit;
     end if;
   end loop;
   p_state.rest := concat_ws(' ', p_state.rest, v_top);
@@ -78,6 +84,38 @@ begin
     p_state.keys := array(select logloom_private.translated_name(c) from unnest(v_columns) c);
   end if;
   p_state.columns := case when cardinality(p_state.counts) = 0 then v_columns else '{}' end;
+  return p_state;
+end;
+$$;
+
+-- Translates cases (where status < 400 as ok, …) of NRQL: an aggregate for each.
+create function logloom_private.translated_cases(p_state logloom_private.translation)
+returns logloom_private.translation
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_end constant integer := logloom_private.translation_close(p_state.texts, p_state."at" + 1);
+  v_count constant text := regexp_replace(p_state.counts[1], ' as \w+$', '');
+  v_part logloom_private.translation :=
+    logloom_private.translation_part(p_state, p_state."at" + 2, v_end - 1);
+begin
+  p_state.counts := '{}';
+  while v_part.texts[v_part."at"] <> '' loop
+    v_part := logloom_private.translated_terms(v_part, '{as,",",where}');
+    p_state.counts := p_state.counts || (v_count || ' if (' || v_part.terms || ') as ' || coalesce(
+      nullif(regexp_replace(
+        logloom_private.translated_text(case logloom_private.translation_word(v_part)
+          when 'as' then v_part.texts[v_part."at" + 1] end), '^(?=[0-9])|[^A-Za-z0-9_]+', '_', 'g'
+      ), ''),
+      'case_' || cardinality(p_state.counts) + 1
+    ));
+    v_part."at" := v_part."at" + case logloom_private.translation_word(v_part) when 'as' then 2
+      else 0 end;
+    v_part."at" := v_part."at" + (v_part.texts[v_part."at"] = ',')::integer;
+  end loop;
+  p_state."at" := v_end + 1;
   return p_state;
 end;
 $$;
@@ -113,6 +151,7 @@ declare
   v_all text;
   v_is_unwrapped boolean;
   v_kind text;
+  v_window text;
 begin
   while v_words[v_end] <> '' and v_depth >= 0
     and (v_words[v_end] <> '[' or v_words[v_end + 1] !~ '^[1-9$]')
@@ -131,10 +170,6 @@ begin
       ), '{}'
     )).keys;
   end if;
-  p_state.left_out := array(
-    select n from unnest('{without,offset,label_replace}'::text[]) n
-    where n = any (v_before || v_words[v_end:])
-  );
   v_second := (
     select min(n) from generate_subscripts(v_words, 1) n where n > v_end and v_words[n] = '{'
   );
@@ -143,13 +178,13 @@ begin
     v_all := (logloom_private.translated_pipeline(logloom_private.translation_part(
       p_state, v_second, logloom_private.translation_close(v_words, v_second)
     ))).terms;
-  elsif v_second is not null then
-    p_state.left_out := p_state.left_out || 'the second selector'::text;
   end if;
   p_state.texts := p_state.texts[p_brace:v_end - 1] || ''::text;
   p_state.glued := p_state.glued[p_brace:v_end - 1] || true;
+  v_window := logloom_private.translated_width(v_words[v_end + 1]);
   v_is_unwrapped := 'unwrap' = any (p_state.texts);
   p_state."at" := 1;
+  p_state.said := array[v_window, v_number];
   p_state := logloom_private.translated_pipeline(p_state);
   if starts_with(p_state.terms, v_all || ' ') then
     p_state.counts := array[
@@ -164,15 +199,18 @@ begin
     when v_function ~ '^(?:sum|avg|min|max)_over_time$' then left(v_function, 3)
     when v_function = 'rate' and v_is_unwrapped then 'sum'
     when v_function = 'rate' then 'rate' else 'count' end;
-  if v_function ~ '^(?:bytes|first|last|std|absent|rate_)' then
-    p_state.left_out := p_state.left_out || v_function;
-  end if;
+
   p_state := logloom_private.translated_count(
     p_state, v_kind, p_state.columns[1], null, case when v_top is not null then 'n' end
   );
   p_state.columns := '{}';
-  p_state.width := case when v_function = 'count_over_time' and v_top is null
-    then logloom_private.translated_width(v_words[v_end + 1]) end;
+  if v_top is not null then
+    -- The last value of each series
+    p_state.terms := concat_ws(' ', nullif(p_state.terms, ''), 'ts:-' || v_window);
+  elsif v_function = 'count_over_time' then
+    p_state.width := v_window;
+  end if;
+
   p_state.rest := concat_ws(
     ' ',
     (

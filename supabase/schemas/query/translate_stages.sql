@@ -28,10 +28,20 @@ declare
   );
   v_stage text;
 begin
-  -- parse "* *" as method, path; %{WORD:method}
+  -- parse msg with * "port " port:int " ssh"; parse "* *" as method, path; %{WORD:method}
   v_stage := case
+    when 'with' = any (v_words) then (
+      select 'extract "' || string_agg(case
+        when t ~ '^["'']' then replace(logloom_private.translated_text(t), '"', '\"')
+        else '<' || t || '>' end, '' order by n) || '"'
+      from unnest(v_part[array_position(v_words, 'with') + 1:]) with ordinality u (t, n)
+      where t ~ '^["'']|^\w+$'
+        and v_part[array_position(v_words, 'with') + n::integer - 1] is distinct from ':'
+    )
     when v_text ~ '\(\?P?<' then 'extract_regexp "'
       || replace(replace(v_text, '(?<', '(?P<'), '"', '\"') || '"'
+    when v_text ~ '\((?!\?)' and cardinality(v_names) = 1 then 'extract_regexp "'
+      || replace(regexp_replace(v_text, '\((?!\?)', '(?P<' || v_names[1] || '>'), '"', '\"') || '"'
     when v_text ~ '%\{\w+:\w+\}' then 'extract "'
       || replace(regexp_replace(v_text, '%\{\w+:(\w+)\}', '<\1>', 'g'), '"', '\"') || '"'
     when v_text like '%*%' and cardinality(v_names) > 0 then (
@@ -43,6 +53,9 @@ begin
     when v_text ~ '<[^>]+>' then 'extract "' || replace(v_text, '"', '\"') || '"' end;
   p_state.extracted := p_state.extracted
     || array(select m[1] from regexp_matches(v_stage, '<([A-Za-z_]\w*)>', 'g') m);
+  p_state.said := p_state.said || array(
+    select v_part[n + 1] from generate_subscripts(v_part, 1) n where v_part[n] = ':'
+  ) || substring(v_text from '%\{.*');
   p_state.meant := '| ' || v_stage || coalesce(' from ' || nullif(v_from, 'msg'), '');
   return p_state;
 end;
@@ -67,13 +80,30 @@ begin
   );
   v_text := regexp_replace(v_text, '([[:alnum:]_])([-*/+%])([[:alnum:]_(])', '\1 \2 \3', 'g');
   v_text := regexp_replace(v_text, '^' || v_formula || ' as ([A-Za-z_]\w*)$', '\2 = \1');
+  v_text := regexp_replace(v_text, '([[:alnum:]_.@]+) as (\w+)', '\2 = \1', 'g');
   v_parts := regexp_match(v_text, '^([A-Za-z_]\w*) = ' || v_formula || '$');
   p_state.meant := '';
-  if v_parts is null then
-    p_state.meant := null;
-    -- No key is named like it.
+  if logloom_private.is_width_function(substring(v_text from '^\w+ = (\w+) \(')) then
+    -- extend day = startofday(ts)
+    p_state.width := logloom_private.translated_width_in(v_text);
     p_state.evals := p_state.evals || array[split_part(v_text, ' ', 1), ''];
+    p_state.said := p_state.said || v_text;
+  elsif v_text ~ '^\w+ = [[:alpha:]_@.][\w.]*(?: , \w+ = [[:alpha:]_@.][\w.]*)*$' then
+    -- rename client_ip as ip
+    p_state.evals := p_state.evals || string_to_array(replace(v_text, ' , ', ' = '), ' = ');
+    p_state.said := p_state.said || array(
+      select t from unnest(p_state.texts) t where t = any (p_state.evals) group by t
+      having count(*) > 1
+    );
+  elsif v_parts is null then
+    p_state.meant := null;
   elsif cardinality(p_state.counts) > 0 then
+    if not array(select m[1] from regexp_matches(v_parts[2], '([A-Za-z_]\w*)', 'g') m)
+      <@ logloom_private.translated_names(p_state)
+    then
+      p_state.meant := null;
+      return p_state;
+    end if;
     p_state.rest := concat_ws(' ', p_state.rest, '| math ' || v_parts[2] || ' as ' || v_parts[1]);
   elsif v_parts[2] ~ '^[@.]?[[:alpha:]_][[:alnum:]_.]*(?: [*/] [0-9.]+)+$' then
     p_state.evals := p_state.evals || v_parts;
@@ -120,6 +150,7 @@ declare
   v_has_counts constant boolean := cardinality(p_state.counts) > 0;
   v_terms text := p_state.terms;
   v_keys text[];
+  v_text text;
 begin
   p_state.meant := '';
   if p_class = 'json' then
@@ -134,14 +165,16 @@ begin
     p_state.stages := concat_ws(' ', p_state.stages, p_state.meant);
   elsif p_class = 'math' then
     p_state := logloom_private.translated_math(p_state);
-  elsif p_class = 'fields' then
+  elsif p_class = 'fields' or v_word ~ '^\.[a-z_.]+$' and v_end = v_first + 1 then
     v_keys := case when v_word in ('line_format', 'jq') then array(
       select m[1] from regexp_matches(
         logloom_private.translation_text(p_state, v_first + 1, v_end - 1), '\.([A-Za-z_]\w*)', 'g'
       ) m
     ) else array(
-      select t from unnest(p_state.texts[v_first + 1:v_end - 1]) with ordinality u (t, n)
-      where t ~ '^(?:["`]?[@.]?[[:alpha:]_]|@")' order by n
+      select t from unnest(
+        p_state.texts[v_first + (v_word not like '.%')::integer:v_end - 1]
+      ) with ordinality u (t, n)
+      where t ~ '^(?:["`]?[@.]?[[:alpha:]_]|@")' and t <> all (p_state.evals) order by n
     ) end;
     p_state.columns := v_keys;
     if v_has_counts or v_next like '-%' or '(' = any (p_state.texts[v_first:v_end]) then
@@ -156,6 +189,8 @@ begin
     p_state.columns := array[case when p_state.texts[v_first + 2] = '('
       then p_state.texts[v_first + 3] else p_state.texts[v_first + 1] end];
   elsif p_class = 'grep' then
+    p_state.said := p_state.said
+      || array(select t from unnest(p_state.texts[v_first:v_end]) t where t ~ '^-[cvihrnowEFP]+$');
     p_state.terms := concat_ws(
       ' ', nullif(v_terms, ''),
       logloom_private.translated_grep(p_state.texts[v_first + 1:v_end - 1])
@@ -181,7 +216,22 @@ begin
     else
       p_state.terms := v_terms || p_state.terms;
     end if;
-  elsif p_class is distinct from 'shell' then
+  elsif p_class = 'shell' then
+    -- journalctl -u sshd --since "1 hour ago", kubectl logs web-1
+    v_text := logloom_private.translation_text(p_state, v_first, v_end - 1, 200);
+    p_state.said :=
+      p_state.said || '{-u,-p,-f,--since,logs}'::text[] || substring(v_text from '--since.*');
+    p_state.terms := concat_ws(
+      ' ', nullif(v_terms, ''), 'service:' || substring(v_text from '-u ([\w-]+)'),
+      'host:' || substring(v_text from '^(?:kubectl|docker) logs (?:-\w+ )*(?:\w+/)?([a-z][\w-]*)'),
+      'level:' || substring(v_text from '-p ([a-z]+)'),
+      'ts:-'
+        || logloom_private.translated_width(substring(v_text from '--since[ =]"?(\d+ ?[a-z]+)')),
+      'ts:>=' || logloom_private.translated_time(
+        substring(v_text from '--since[ =]"?(today|yesterday|\d{4}-\d\d-\d\d)')
+      )
+    );
+  else
     p_state.meant := null;
   end if;
   return p_state;
@@ -201,6 +251,7 @@ declare
   v_class constant text :=
     logloom_private.word_class('stage', logloom_private.translation_word(p_state));
   v_state logloom_private.translation := p_state;
+  v_text text;
 begin
   if v_class in ('json', 'extract', 'math', 'fields', 'grep') then
     v_state := logloom_private.translated_record_stage(p_state, v_class);
@@ -211,32 +262,16 @@ begin
     end if;
   end if;
   if v_state.meant is null then
-    v_state.left_out :=
-      v_state.left_out || logloom_private.translation_text(p_state, v_first, v_end - 1);
+    v_text := logloom_private.translation_text(p_state, v_first, v_end - 1, 200);
+    v_state.left_out := v_state.left_out || left(v_text, 80);
+    -- Names that this stage makes do not exist: len(msg) as l, label_format l=msg
+    v_state.evals := v_state.evals || array(
+      select unnest(array[coalesce(m[1], m[2]), '']) from regexp_matches(
+        v_text, '(\w+) ?=(?!=)|\mas (\w+)', 'g'
+      ) m
+    );
   end if;
   v_state."at" := greatest(v_state."at", v_end);
   return v_state;
-end;
-$$;
-
--- Returns terms for the arguments of grep.
-create function logloom_private.translated_grep(p_args text[])
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_options constant text := (select string_agg(a, '') from unnest(p_args) a where a like '-%');
-  v_text constant text := (
-    select btrim(logloom_private.translated_text(a), '/')
-    from unnest(p_args) with ordinality u (a, n)
-    where a not like '-%' and coalesce(p_args[n::integer - 1], '') !~ '^-[ABCm]$' order by n limit 1
-  );
-begin
-  return case when v_options ~ '^-[a-zA-Z-]*v' then '-' else '' end || case
-    when v_text ~ '[.*+?^$|\\([]' and v_options !~ 'F'
-      then 'msg:~"' || replace(replace(v_text, '\|', '|'), '"', '\"') || '"'
-    else logloom_private.translated_value(v_text, false) end;
 end;
 $$;

@@ -20,7 +20,8 @@ begin
     return p_state;
   end if;
   select
-    array_agg(t order by n) filter (where t ~ '^[@.$]?[[:alpha:]_][[:alnum:]_.@-]*$'),
+    array_agg(t order by n)
+      filter (where t ~ '^[@.$]?[[:alpha:]_][[:alnum:]_.@-]*$' and lower(t) <> 'in'),
     array_agg(t order by n) filter (where t ~ e'^["''`\x01]|^[0-9]')
   into v_names, v_values
   from unnest(v_inner.texts) with ordinality u (t, n);
@@ -45,11 +46,17 @@ begin
   elsif v_values[1] is null then
     return p_state;
   elsif v_kind = 'net' then
-    p_state.meant := logloom_private.translated_name(v_names[1]) || ':(' || (
-      select string_agg(m[1], ' OR ') from unnest(v_inner.texts) u (t)
-      cross join lateral regexp_match(u.t, '^["'']?([0-9a-fA-F.:]+/[0-9]{1,3})["'']?$') m
-    ) || ')';
-    p_state.meant := regexp_replace(p_state.meant, '\(([^ ]*)\)', '\1');
+    -- Networks, or the first and last address of one
+    v_values := array(
+      select m[1] from unnest(v_values) v
+      cross join lateral regexp_match(v, '^["'']?([0-9a-fA-F.:]+(?:/[0-9]{1,3})?)["'']?$') m
+    );
+    if cardinality(v_values) = 2 and v_values::text !~ '/' then
+      p_state.said := p_state.said || v_values;
+      v_values := array[inet_merge(v_values[1]::inet, v_values[2]::inet)::text];
+    end if;
+    p_state.meant := logloom_private.translated_name(v_names[1]) || ':'
+      || regexp_replace('(' || array_to_string(v_values, ' OR ') || ')', '^\(([^ ]*)\)$', '\1');
   elsif v_kind = 'in' then
     p_state.meant := logloom_private.translated_name(v_names[1]) || ':(' || (
       select string_agg(
@@ -88,6 +95,9 @@ declare
   v_state logloom_private.translation := p_state;
   v_name text := regexp_replace(p_state.texts[p_state."at"], '^[-+](?=.)', '');
   v_terms text[];
+  v_end integer;
+  v_text text;
+  v_after logloom_private.translation;
 begin
   if v_time is not null and not v_is_text then
     p_state.meant := v_time;
@@ -106,8 +116,29 @@ begin
     if v_state.meant is not null then
       return v_state;
     end if;
+    -- A function that is not known has no meaning, nor has what it is compared with. A text such as
+    -- connect(2) is no function.
+    v_end := logloom_private.translation_close(p_state.texts, p_state."at" + 1);
+    v_text := logloom_private.translation_text(p_state, p_state."at", v_end, 200);
+    v_state := p_state;
+    v_state."at" := v_end + 1;
+    v_after := logloom_private.translated_after_name(v_state, 'x');
+    if v_after.meant is not null or v_text ~ '[,"''=<>]' then
+      v_state."at" := greatest(v_state."at", v_after."at");
+      v_state.meant := '';
+    else
+      v_state.meant := logloom_private.quoted_value(v_text);
+    end if;
+    return v_state;
   end if;
-  if v_next not in ('', '|', ')') and left(v_word, 1) <> e'\x01' and (
+  if v_next = ':' and v_name ~ '^[A-Z]\w*$' and not p_state.glued[p_state."at" + 2]
+    and logloom_private.translated_name(v_name) like '@%'
+  then
+    -- A text such as Error: disk full
+    p_state."at" := p_state."at" + 2;
+    p_state.meant := '"' || v_name || ':"';
+    return p_state;
+  elsif v_next not in ('', '|', ')') and left(v_word, 1) <> e'\x01' and (
     logloom_private.translated_text(v_name) ~ '^[@.$]{0,2}[[:alpha:]_*"][[:alnum:]_.@/-]*$'
       or v_name ~ '^(?:@|attrs\.).*"'
   ) and (not v_is_text or v_next in ('=', '==', ':', '>', '>=', '<', '<=', '<>', 'like', 'in'))
@@ -189,8 +220,9 @@ begin
     v_next := logloom_private.translation_word(p_state, 1);
     exit when v_word in ('', '|') or v_word = any (p_stops) and (
       v_word not in ('group', 'order', 'sort', 'limit', 'stats', 'summarize', 'timechart')
-      or v_word || ' ' || v_next
-        ~ '^(?:group|order|sort) by|^limit [0-9]|^(?:stats|summarize|timechart) (?:by|span)'
+      or v_word || ' ' || v_next || ' ' || logloom_private.translation_word(p_state, 2)
+        ~ ('^(?:group|order|sort) by|^limit [0-9]+ (?:\|?$|offset|since|until|facet|timeseries)'
+          || '|^(?:stats|summarize|timechart) (?:by|span)')
       or v_word ~ '^(?:stat|su|time)' and logloom_private.translated_kind(v_next) is not null
     );
     p_state.meant := null;
@@ -218,11 +250,18 @@ begin
       p_state.meant := case when v_word like '!%' then '-' else '' end
         || case when cardinality(v_terms) > 1 then '(' || array_to_string(v_terms, ' OR ') || ')'
           else v_terms[1] end;
+    elsif v_word ~ '^[<>]=?$' and v_next ~ '^[0-9]' then
+      -- a:>1 OR <5: of the field before
+      p_state.meant := substring(array_to_string(v_parts, ' ') from '(@?\m[\w.]+):[^ ]* OR$')
+        || ':' || v_word || v_next;
+      p_state."at" := p_state."at" + 2;
     elsif v_word ~ '^(?:or|[|][|=~>]|not|!|and|&&?|[]),;}:=~-]|==)$' then
       p_state.meant := case when v_word in ('or', '||') then 'OR'
         when v_word in ('not', '!') or v_word = '-' and v_next ~ '^[("]' then 'NOT' end;
       p_state."at" := p_state."at" + 1;
-    elsif v_word in ('_stream', 'stream') and v_next in (':', '{') then
+    elsif v_word in ('_stream', 'stream', '-_stream') and v_next in (':', '{') then
+      p_state.meant := case left(v_word, 1) when '-' then 'NOT' end;
+      p_state.said := p_state.said || v_word;
       p_state."at" := p_state."at" + 1 + (v_next = ':')::integer;
     else
       v_end := p_state."at";
@@ -235,6 +274,13 @@ begin
       then
         v_parts[cardinality(v_parts)] := case when left(p_state.meant, 1) = '-'
           then substr(p_state.meant, 2) else '-' || p_state.meant end;
+      elsif p_state.meant ~ '^(?:level|service|env|host):[[:alnum:]_.-]+$'
+        and split_part(v_parts[cardinality(v_parts)], ':', 1) = split_part(p_state.meant, ':', 1)
+      then
+        -- A record has one level: level:error level:warn
+        v_parts[cardinality(v_parts)] := regexp_replace(
+          v_parts[cardinality(v_parts)], ':\(?([^()]+)\)?$', ':(\1 OR '
+        ) || split_part(p_state.meant, ':', 2) || ')';
       elsif p_state.meant <> 'OR' or v_parts[cardinality(v_parts)] not in ('OR', 'NOT')
         and cardinality(v_parts) > 0
       then

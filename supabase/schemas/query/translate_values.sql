@@ -39,6 +39,7 @@ begin
   v_part.glued := p_state.glued[p_from:p_to] || true;
   v_part."at" := 1;
   v_part.depth := coalesce(p_state.depth + 1, 0);
+  v_part.said := '{}';
   v_part.left_out := '{}';
   v_part.counts := '{}';
   v_part.keys := '{}';
@@ -103,8 +104,9 @@ begin
       )
       else logloom_private.translated_time(v_text) end;
   end if;
-  if v_operator in ('=~', '~', '!~') or v_class = '~' or left(p_token, 1) = e'\x01'
-  then
+  if v_name = 'ts' and v_text !~ '^(?:now|-[0-9]+[smhdw]|[0-9]{4}-|\*$)' then
+    return null;
+  elsif v_operator in ('=~', '~', '!~') or v_class = '~' or left(p_token, 1) = e'\x01' then
     if v_text ~ '^\.[*+]$' then
       return v_minus || v_name || ':*';
     elsif v_operator in ('=~', '!~') and v_quoted and v_name <> 'msg' and v_text ~ '^[\w-]+$' then
@@ -162,29 +164,33 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_word constant text := logloom_private.translation_word(p_state);
-  v_end integer;
+  v_end integer := logloom_private.translation_close(p_state.texts, p_state."at" + 1);
   v_shift text;
+  v_inner text;
 begin
   p_state.meant := p_state.texts[p_state."at"];
   if v_word in ('timestamp', 'date', 'datetime') and p_state.texts[p_state."at" + 1] ~ '^[''"]' then
     p_state."at" := p_state."at" + 1;
     p_state.meant := p_state.texts[p_state."at"];
-  elsif p_state.texts[p_state."at" + 1] = '(' and p_state.glued[p_state."at" + 1]
-    and v_word ~ '^[a-z_]+$' and not ',' = any (
-    p_state.texts[p_state."at":logloom_private.translation_close(p_state.texts, p_state."at" + 1)]
-  ) then
-    -- ago(1h), now(), lower("x"), datetime(2026-11-20)
-    v_end := logloom_private.translation_close(p_state.texts, p_state."at" + 1);
-    p_state.meant := logloom_private.translation_text(p_state, p_state."at" + 2, v_end - 1);
-    if v_word = 'ago' then
-      p_state.meant := 'now-' || logloom_private.translated_width_in(p_state.meant);
-    elsif v_word in ('now', 'current_timestamp', 'getdate', 'utcnow') then
-      p_state.meant := 'now';
-    end if;
+  elsif p_state.texts[p_state."at" + 1] in ('(', '[') and p_state.glued[p_state."at" + 1]
+    and v_word ~ '^[a-z_][a-z0-9_]*$' and (
+      p_state.texts[p_state."at" + 1] = '('
+      or ',' = any (p_state.texts[p_state."at":v_end])
+    )
+  then
+    -- ago(1h), now(), lower("x"), datetime(2026-11-20). Another function has no meaning.
+    v_inner := logloom_private.translation_text(p_state, p_state."at" + 2, v_end - 1);
+    p_state.meant := case
+      when v_word = 'ago' then 'now-' || logloom_private.translated_width_in(v_inner)
+      when v_word in ('now', 'current_timestamp', 'getdate', 'utcnow')
+        then 'now' || coalesce(substring(v_inner from '^-[0-9]+[smhdw]$'), '')
+      when v_inner !~ '^[^"'']*,' and (logloom_private.word_class('call', v_word) = 'wrap'
+        or v_word ~ '^(?:i|to)?_?(?:ip|cidr|date|time|datetime|timestamp|regex)?$')
+        then v_inner end;
     p_state."at" := v_end;
   elsif v_word !~ e'^["''`\x01]' then
     while p_state.glued[p_state."at" + 1]
-      and (p_state.texts[p_state."at" + 1] !~ '^(?:[|),;(=<>]|)$'
+      and (p_state.texts[p_state."at" + 1] !~ '^(?:[|),;(=<>]|[|][|]|)$'
         or p_state.texts[p_state."at" + 1] = ',' and p_state.meant ~ '\{[^}]*$')
       and (p_state.texts[p_state."at" + 1] not in (']', '}')
         or p_state.meant ~ '[[{][^]}]*$')
@@ -195,17 +201,22 @@ begin
       ) then
         -- A fuzzy term: conection~1
         p_state."at" := p_state."at" + (p_state.texts[p_state."at" + 1] ~ '^[0-9.]+$')::integer;
+        p_state.said := p_state.said || p_state.texts[p_state."at"];
         exit;
       end if;
       p_state.meant := p_state.meant || p_state.texts[p_state."at"];
     end loop;
+    p_state.said := p_state.said || substring(p_state.meant from '^[[:alpha:]]+(\^[0-9.]+)$');
     p_state.meant := regexp_replace(p_state.meant, '^([[:alpha:]]+)\^[0-9.]+$', '\1');
   end if;
   p_state."at" := p_state."at" + 1;
   if v_word like '"%' and p_state.texts[p_state."at"] = '~' and p_state.glued[p_state."at"] then
     -- "foo bar"~5
     p_state."at" := p_state."at" + 1 + (p_state.texts[p_state."at" + 1] ~ '^[0-9]+$')::integer;
-  elsif p_state.meant in ('now', 'current_timestamp') and p_state.texts[p_state."at"] like '-%' then
+    p_state.said := p_state.said || p_state.texts[p_state."at" - 1];
+  elsif lower(p_state.meant) in ('now', 'current_timestamp')
+    and p_state.texts[p_state."at"] like '-%'
+  then
     -- now() - interval '1 hour', now() - 1h
     v_shift := p_state.texts[p_state."at"];
     loop
@@ -217,5 +228,31 @@ begin
     p_state.meant := 'now-' || logloom_private.translated_width_in(v_shift);
   end if;
   return p_state;
+end;
+$$;
+
+-- Returns terms for the arguments of grep.
+create function logloom_private.translated_grep(p_args text[])
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_options constant text := (select string_agg(a, '') from unnest(p_args) a where a like '-%');
+  v_text constant text := (
+    select btrim(logloom_private.translated_text(a), '/')
+    from unnest(p_args) with ordinality u (a, n)
+    where a not like '-%' and coalesce(p_args[n::integer - 1], '') !~ '^(?:-[ABCm]|=)$'
+      and a <> '='
+    order by a !~ '^["'']', n limit 1
+  );
+begin
+  return case when v_options ~ '^-[a-zA-Z-]*v' then '-' else '' end || case
+    when v_text ~ '[.*+?^$|\\([]' and coalesce(v_options, '') !~ 'F'
+      then 'msg:~"' || case when v_options ~ 'i' then '(?i)' else '' end
+        || replace(replace(v_text, '\|', '|'), '"', '\"') || '"'
+    when v_text ~ ':' then logloom_private.quoted_value('"' || v_text || '"')
+    else logloom_private.translated_value(v_text, false) end;
 end;
 $$;

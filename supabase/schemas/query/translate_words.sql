@@ -11,26 +11,26 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_source text := p_query_dsl;
+  v_source text := logloom_private.translation_forms(
+    case when p_query_dsl ~ '^\s*(?:(?:GET|POST)\s[^{]*)?\{\s*"\w+"\s*:\s*[{\[0-9"]'
+      then logloom_private.body_line(substring(p_query_dsl from '\{.*')::jsonb)
+      else p_query_dsl end
+  );
   v_state logloom_private.translation;
 begin
-  -- attrs->>'x', attrs["x"]
-  v_source := regexp_replace(
-    v_source, '@?\m(?:attrs|attributes|labels)(?:->>?|\[)[''"]([[:alnum:]_.-]+)[''"]\]?', '@\1', 'g'
-  );
   v_source := regexp_replace(
     v_source,
     '((?:\m(?:like|matches|regex|regexp|rlike|filter|parse)\s+(?:regex\s+)?|[=!]~\s*)/'
-      || '|:/(?=[^/ ]*[.*+?^$\\([ ]))'
+      || '|:/(?=[^/ ]*[.*+?^$\\([ ])|(?:^|\s)/(?=[^/ ]*[.*+?^$\\([|]))'
       || '((?:[^/\\]|\\.)+)/(i?)(?=[\s|)]|$)',
     e'\\1\x01\\3:\\2\x01', 'g'
   );
-  -- 1,000
-  v_source := regexp_replace(v_source, '([<>]=?\s*\d{1,3}),(\d{3})(?!\d)', '\1\2', 'g');
   v_source := regexp_replace(v_source, e'/\x01i:', e'\x01(?i)', 'g');
   v_source := regexp_replace(v_source, e'/\x01:', e'\x01', 'g');
+  -- A quote that is not closed says nothing.
   select
-    array_agg(m.match[2] order by m.n), array_agg(m.match[1] = '' and m.n > 1 order by m.n)
+    array_agg(m.match[2] order by m.n) filter (where m.match[2] <> '"'),
+    array_agg(m.match[1] = '' and m.n > 1 order by m.n) filter (where m.match[2] <> '"')
   into v_state.texts, v_state.glued
   from regexp_matches(
     translate(v_source, '“”„‟«»＂：‘‚’‹', '""""""":""""'),
@@ -42,6 +42,26 @@ begin
       || '(?:\\.|[^][(){}|,;:!=<>&~"`\\ \t\r\n\u00a0\x01]|!(?![=~]))*'
       || '|.|$)', 'g'
   ) with ordinality m (match, n);
+  -- cuont(), | wehre, a:1|b:2
+  for v_at in 1 .. cardinality(v_state.texts) loop
+    if v_state.texts[v_at] = '|' and v_state.glued[v_at] and v_state.glued[v_at + 1]
+      and v_state.texts[v_at + 1] ~ '^@?\w' and v_state.texts[v_at + 2] = ':'
+    then
+      v_state.texts[v_at] := '||';
+    elsif v_state.texts[v_at] ~ '^[A-Za-z]{4,}$' and (
+        v_state.texts[v_at - 1] = '|' and v_state.texts[v_at + 1] !~ '^[=!<>:~]'
+        or v_state.texts[v_at + 1] = '(' and v_state.glued[v_at + 1]
+      )
+      and not logloom_private.is_said_by_itself(v_state.texts[v_at])
+    then
+      v_state.texts[v_at] := coalesce(
+        logloom_private.typo_of(
+          lower(v_state.texts[v_at] collate "C"),
+          '{count,rate,count_distinct,where,filter,fields,limit,sort,stats,extract,patterns}'
+        ), v_state.texts[v_at]
+      );
+    end if;
+  end loop;
   v_state.evals := '{}';
   v_state.extracted := '{}';
   return logloom_private.translation_part(v_state, 1, cardinality(v_state.texts) - 1);
@@ -109,7 +129,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_name text :=
-    regexp_replace(logloom_private.translated_text(p_name), '^\$?\.(?=[[:alpha:]])', '');
+    regexp_replace(logloom_private.translated_text(p_name), '^\$?\.?(?=[[:alpha:]])', '');
 begin
   if p_name ~ '^(?:@|attrs\.).*"' then
     return p_name;
@@ -193,6 +213,7 @@ language sql
 stable
 return case
   when p_text ~ '^-[1-9][0-9]*[smhdw]' then 'now' || substring(p_text from '^-[0-9]+[smhdw]')
+  when p_text ~ '^[1-9][0-9]*[smhdw]$' then 'now-' || p_text
   when p_text ~ '^[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?$'
     then to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"')
       || lpad(p_text, greatest(5, length(p_text)), '0')
@@ -206,13 +227,28 @@ return case
   else p_text
 end;
 
+-- Returns the name that a stage before gave another name: rename a as b.
+create function logloom_private.translated_alias(p_state logloom_private.translation, p_name text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_at constant integer := array_position(p_state.evals, p_name);
+begin
+  return case when v_at % 2 = 1 and p_state.evals[v_at + 1] ~ '^[@.]?[[:alpha:]_][[:alnum:]_.]*$'
+    then p_state.evals[v_at + 1] else p_name end;
+end;
+$$;
+
 -- Returns the field for a name, which a stage before may have taken out of a text.
 create function logloom_private.translated_key(p_state logloom_private.translation, p_name text)
 returns text
 language sql
 immutable
 return case when p_name = any (p_state.extracted) then '@' || p_name
-  else logloom_private.translated_name(p_name) end;
+  else logloom_private.translated_name(logloom_private.translated_alias(p_state, p_name)) end;
 
 -- Suggests a term for last 1h, past 15 minutes, last day or 2 days ago, or returns null. p_at: the
 -- place of the first word.
@@ -232,6 +268,14 @@ begin
   ));
 end;
 $$;
+
+-- True for a function that puts times into buckets, such as bin or date_trunc.
+create function logloom_private.is_width_function(p_word text)
+returns boolean
+language sql
+immutable
+return p_word ~* '(?:^|_)bin$|bucket$|trunc|tumble|slice|^date_?histogram|^time|^tostartof'
+  or p_word ~* '^(?:date_|startof)?(?:hour|minute|m?day|week)(?:of)?$';
 
 -- Returns the aggregate for a name of this or another language; "p" for percentiles, "values" for
 -- lists of values, or null.

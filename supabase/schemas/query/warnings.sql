@@ -62,12 +62,29 @@ return case
     then 'Typographic quotes and colons have no meaning: ' || p_token || ' is read as a text'
   when p_token ~ '^''.' then 'Single quotes do not quote: ' || p_token || ' is read as a text'
   when p_token ~ '^`.' then 'Backquotes do not quote: ' || p_token || ' is read as a text'
-  when p_token ~ '&&' then '&& is read as a text: terms side by side mean AND'
+  when p_token ~ '^&$|&&' then '& is read as a text: terms side by side mean AND'
   when logloom_private.query_is_escaped_in_vain(p_token)
     then 'A backslash makes the next character literal: '
       || logloom_private.query_excerpt(btrim(p_token, '"'))
   when p_token ~ '^/.*[.*+?\\^$].*/$'
     then 'Slashes do not mark a regular expression: ' || p_token || ' is read as a text' end;
+
+-- Warns about a unit after a number that a field is compared with: @bytes:>10 MB.
+create function logloom_private.query_warn_unit(p_state logloom_private.query_state)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_token constant text := p_state.texts[p_state."at"];
+begin
+  return logloom_private.query_warn(p_state, p_state.positions[p_state."at"], case
+    when v_token ~* '^(?:m?s|sec|min|h|[kmgt]?i?b|(?:milli)?seconds?|minutes?|hours?|bytes)$'
+      and p_state.texts[p_state."at" - 1] ~ '^[0-9.]+$'
+      then v_token || ' is read as a word: write a unit without a blank before it' end);
+end;
+$$;
 
 -- Warns about the current token, which is a free term.
 create function logloom_private.query_warn_free(p_state logloom_private.query_state)
@@ -97,6 +114,7 @@ begin
       or v_next = 'by' and v_word in ('stats', 'sort', 'order', 'group')
       then format('%s by is read as words: write a stage after a |', v_token)
     when v_word in ('limit', 'head', 'take', 'top') and v_next ~ '^[0-9]+$'
+      and (v_word = 'top' or coalesce(p_state.texts[p_state."at" + 2], '') in ('', '|'))
       then format('%s is read as a word: write a stage after a |', v_token)
     when v_is_call and v_word ~ '^[a-z_]'
       then format('%s is read as a word, and its brackets as more terms', v_token)
@@ -105,7 +123,8 @@ begin
       and logloom_private.word_class('stage', v_word)
         in ('terms', 'grep', 'fields', 'extract', 'counts', 'distinct')
       then format('%s is read as a word: a query begins with its terms', v_token)
-    when v_token in ('!=', '!~') then format('%s is read as a word: negate with -', v_token)
+    when v_token in ('!=', '!~') or v_token = '!' and v_next = '('
+      then format('%s is read as a word: negate with -', v_token)
     when v_token || v_next ~ '[0-9]'
       and logloom_private.query_meant_time(p_state.texts, p_state."at") is not null
       then format('%s is read as a word: write a time as a term', v_token)
@@ -120,6 +139,7 @@ begin
     ) or v_token ~ '^(?:[@.]?[[:alpha:]_][[:alnum:]_.@-]*|attrs->.*)(?:[=!<>]=?=?|[=!]~|<>)[^=]'
       and v_token !~ '^[^=!<>]*[-.@]+[=!<>]'
       then format('%s is read as a text: write a colon after a field', v_token)
+
     when v_token ~ '^[+]?[0-9]{1,10}[smhdw]$' and p_state.texts[p_state."at" - 1] = 'now'
       then format('%s is read as a text: write a shift from now without a blank', v_token)
     when v_token ~ '^!.' then v_token || ' is read as a text: negate with -'

@@ -199,7 +199,7 @@ begin
     return '[]';
   end if;
   v_meant := logloom_private.translated_query(p_query_dsl);
-  if v_meant is not null
+  if v_meant[1] <> ''
     and not logloom_private.same_query(v_parsed, logloom_private.parse_query(v_meant[1]))
   then
     v_hints := logloom_private.hint_at(

@@ -128,7 +128,7 @@ from (
       '-service:x (@path:a OR level:debug)',
       '13: @path is compared with the whole value → -service:x (@path:*a* OR level:debug)'
     ),
-    ('zebra & level:error', '1: This is written as in another language → zebra level:error'),
+    ('^zebra x', '1: This is written as in another language → msg:~"^zebra x"'),
     (
       'service:(webb OR x) env:prod',
       '10: There is no service webb: did you mean web? → service:(web OR x) env:prod; '

@@ -13,6 +13,7 @@ create type logloom_private.translation as (
   evals text[],
   extracted text[],
   rest text,
+  said text[],
   left_out text[]
 );
 
@@ -20,5 +21,5 @@ comment on type logloom_private.translation is
   'A query of another language while it is translated. texts: its tokens, "" at the end. glued: '
   'no white space before the token. at: the token to read next. meant: what was read last. terms, '
   'stages, counts, keys, width, columns, rest: the parts of the translation. evals: name and '
-  'formula, in turn. extracted: names that a stage takes out of a text. left_out: what has no '
-  'translation.';
+  'formula, in turn. extracted: names that a stage takes out of a text. said: words that the '
+  'translation says in another way. left_out: what has no translation.';
