@@ -1167,6 +1167,7 @@ CREATE TYPE "logloom_private"."translation" AS (
   "evals"     text[],
   "extracted" text[],
   "rest"      text,
+  "said"      text[],
   "left_out"  text[]
 );
 
@@ -1478,12 +1479,7 @@ begin
   end if;
 
   -- 3. The record. Its limits apply when it is moved; here a row is only kept from being huge.
-  if (
-    case
-      when pg_column_size(p_attrs) > v_max_bytes then true
-      else octet_length(p_attrs::text) > v_max_bytes
-    end
-  ) then
+  if pg_column_size(p_attrs) > v_max_bytes or octet_length(p_attrs::text) > v_max_bytes then
     p_attrs := jsonb_build_object('logloom_cut', jsonb_build_object('attrs', v_max_bytes));
   elsif jsonb_typeof(p_attrs) <> 'object' then
     p_attrs := jsonb_build_object('attrs', p_attrs);
@@ -3432,6 +3428,123 @@ begin
     last_ts := v_ts[v_records];
     last_id := v_ids[v_records];
   end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.body_line (
+  p_body jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_aggs constant text := coalesce(p_body -> 'aggs', p_body -> 'aggregations')::text;
+  v_width constant text := substring(v_aggs from '"\w*interval": "(\w+)"');
+begin
+  if not p_body ?| '{query,aggs,aggregations,sort,size,_source}' then
+    return logloom_private.body_terms(p_body);
+  end if;
+  return concat_ws(
+    ' ', logloom_private.body_terms(p_body -> 'query'),
+    case when v_aggs is not null then '| stats ' end || (
+      select coalesce(
+        string_agg(format('%s(%s)', m[1], concat_ws(', ', m[2], m[3])), ', '), 'count()'
+      )
+      from regexp_matches(
+        v_aggs, '"(\w+)": \{"field": "([^"]+)"(?:, "percents": \[([^]]*)\])?', 'g'
+      ) m
+      where m[1] not in ('terms', 'date_histogram')
+    ) || coalesce(' by bin(' || v_width || ')', '') || (
+      select coalesce(string_agg(' by ' || m[1], ''), '')
+      from regexp_matches(v_aggs, '"terms": \{[^}]*"field": "([^"]+)"', 'g') m
+    ),
+    (
+      select '| sort by ' || string_agg(concat_ws(' ', e.key, coalesce(
+        e.value ->> 'order', e.value #>> '{}'
+      )), ', ')
+      from jsonb_path_query(p_body, '$.sort[*]') s
+      cross join lateral jsonb_each(
+        case jsonb_typeof(s) when 'object' then s else jsonb_build_object(s #>> '{}', 'asc') end
+      ) e
+    ),
+    '| limit ' || nullif(p_body ->> 'size', '0'),
+    '| fields ' || (
+      select string_agg(f #>> '{}', ', ') from jsonb_path_query(p_body, '$._source[*]') f
+    ),
+    (
+      select string_agg('| ' || e.key || ' ' || translate(e.value::text, '{}[]', ''), ' ')
+      from jsonb_each(p_body) e
+      where e.key not in ('query', 'aggs', 'aggregations', 'sort', 'size', '_source')
+    )
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.body_terms (
+  p_node jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_kind constant text := (select k from jsonb_object_keys(p_node) k limit 1);
+  v_inner constant jsonb := p_node -> v_kind;
+  v_field text;
+  v_value jsonb;
+  v_text text;
+begin
+  if jsonb_typeof(v_inner) <> 'object' then
+    -- {"service": "web", "level": "error"}
+    return (select string_agg(e.key || ':' || e.value, ' ') from jsonb_each(p_node) e);
+  elsif v_kind = 'bool' then
+    return (
+      select string_agg(
+        case k.key when 'must_not' then 'NOT (' || t.terms || ')' else '(' || t.terms || ')' end,
+        ' ' order by k.key
+      )
+      from jsonb_each(v_inner) k
+      cross join lateral (
+        select string_agg(
+          logloom_private.body_terms(n),
+          case when k.key in ('should', 'must_not') then ' OR ' else ' ' end
+        ) as terms
+        from jsonb_path_query(k.value, '$[*]') n where jsonb_typeof(n) = 'object'
+      ) t
+    );
+  elsif v_kind = 'match_all' then
+    return '*';
+  elsif v_kind in ('constant_score', 'nested') then
+    return logloom_private.body_terms(coalesce(v_inner -> 'filter', v_inner -> 'query'));
+  elsif v_kind in ('query_string', 'simple_query_string') then
+    return '(' || (v_inner ->> 'query') || ')';
+  elsif v_kind = 'multi_match' then
+    return 'any:' || (v_inner -> 'query')::text;
+  elsif v_kind = 'exists' then
+    return (v_inner ->> 'field') || ':*';
+  end if;
+  select e.key, e.value into v_field, v_value
+  from jsonb_each(v_inner) e where e.key <> 'boost' limit 1;
+  v_text := coalesce(v_value ->> 'value', v_value ->> 'query', v_value #>> '{}');
+  return case
+    when v_kind ~ '^(?:match|match_phrase|match_phrase_prefix|term)$'
+      then v_field || ':' || to_jsonb(v_text)
+    when v_kind = 'terms' then v_field || ':(' || (
+      select string_agg(to_jsonb(t)::text, ' OR ') from jsonb_array_elements_text(v_value) t
+    ) || ')'
+    when v_kind = 'range' then (
+      select string_agg(v_field || ' ' || o.sign || ' ' || b.value, ' AND ')
+      from jsonb_each_text(v_value) b
+      join (values ('gt', '>'), ('gte', '>='), ('lt', '<'), ('lte', '<='), ('from', '>='))
+        o (name, sign) on o.name = b.key
+    )
+    when v_kind in ('prefix', 'wildcard')
+      then v_field || ':' || v_text || case v_kind when 'prefix' then '*' else '' end
+    when v_kind = 'regexp' then v_field || ':/' || v_text || '/'
+    else v_kind || '(' || translate(v_inner::text, '{}[]:', '  ') || ')' end;
 end;
 $function$;
 
@@ -9715,7 +9828,7 @@ begin
     return '[]';
   end if;
   v_meant := logloom_private.translated_query(p_query_dsl);
-  if v_meant is not null
+  if v_meant[1] <> ''
     and not logloom_private.same_query(v_parsed, logloom_private.parse_query(v_meant[1]))
   then
     v_hints := logloom_private.hint_at(
@@ -10465,11 +10578,39 @@ CREATE OR REPLACE FUNCTION logloom_private.is_read_only()
   STABLE
 RETURN ('on'::text = ANY (ARRAY[current_setting('transaction_read_only'::text), current_setting('default_transaction_read_only'::text)]));
 
+CREATE OR REPLACE FUNCTION logloom_private.is_said_by_itself (
+  p_token text
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return p_token ~ '^(?:[01]|[1-5]xx)$' or p_token !~ '^["''`]' and (
+    coalesce(
+      logloom_private.translated_kind(p_token), logloom_private.word_class('stage', p_token),
+      logloom_private.word_class('call', p_token), logloom_private.word_class('keyword', p_token)
+    ) is not null
+    or logloom_private.is_width_function(p_token)
+    or logloom_private.translated_name(p_token) in ('ts', 'msg')
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.is_service_role()
   RETURNS boolean
   LANGUAGE sql
   STABLE
 RETURN (current_setting('role'::text, true) = 'service_role'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.is_width_function (
+  p_word text
+)
+  RETURNS boolean
+  LANGUAGE sql
+  IMMUTABLE
+RETURN ((p_word ~* '(?:^|_)bin$|bucket$|trunc|tumble|slice|^date_?histogram|^time|^tostartof'::text) OR (p_word ~* '^(?:date_|startof)?(?:hour|minute|m?day|week)(?:of)?$'::text));
 
 CREATE OR REPLACE FUNCTION logloom_private.issue_ingest_token (
   p_tenant_id text,
@@ -12801,8 +12942,7 @@ CREATE OR REPLACE FUNCTION logloom_private.move_sql_log()
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET enable_seqscan TO 'off'
   SET enable_bitmapscan TO 'off'
-  SET enable_hashjoin TO 'off'
-  SET enable_mergejoin TO 'off'
+  SET work_mem TO '64MB'
   AS $function$
 declare
   v_max_rows constant integer := 5000;
@@ -12839,20 +12979,11 @@ begin
   perform logloom_private.limit_lock_wait('50 milliseconds');
   for v_taken in
     with oldest as (
-      (
-        select l.xact_id, l.id, l.tenant_id, l.bytes
-        from logloom_private.sql_log l
-        where l.xact_id = any (v_ended)
-        limit 10 * v_max_rows
-      )
+      (select l.ctid, l.* from logloom_private.sql_log l where l.xact_id = any (v_ended)
+        limit 10 * v_max_rows)
       union all
-      (
-        select l.xact_id, l.id, l.tenant_id, l.bytes
-        from logloom_private.sql_log l
-        where l.xact_id >= v_place.xact_from
-        order by l.xact_id, l.id
-        limit 10 * v_max_rows
-      )
+      (select l.ctid, l.* from logloom_private.sql_log l where l.xact_id >= v_place.xact_from
+        order by l.xact_id, l.id limit 10 * v_max_rows)
     ), turns as (
       select
         o.*, row_number() over (partition by o.tenant_id order by o.xact_id, o.id) as turn
@@ -12864,20 +12995,17 @@ begin
       window turns as (order by t.turn, t.tenant_id)
     )
     select
-      l.tenant_id, array_agg(l.xact_id) as xact_ids, array_agg(l.id) as ids,
-      array_agg(l.record order by l.xact_id, l.id) as records,
-      case when bool_or(l.creates_tenant) then '{}'::jsonb end as claims
+      p.tenant_id, array_agg(p.ctid) as ctids,
+      array_agg(p.record order by p.xact_id, p.id) as records,
+      case when bool_or(p.creates_tenant) then '{}'::jsonb end as claims
     from placed p
-    join logloom_private.sql_log l on l.xact_id = p.xact_id and l.id = p.id
     where p.place <= v_max_rows and p.bytes_before < v_max_bytes
-    group by l.tenant_id
-    order by l.tenant_id
+    group by p.tenant_id
+    order by p.tenant_id
   loop
     begin
       perform logloom_private.ingest_own(v_taken.tenant_id, v_taken.records, v_taken.claims);
-      delete from logloom_private.sql_log l
-      using unnest(v_taken.xact_ids, v_taken.ids) t (xact_id, id)
-      where l.xact_id = t.xact_id and l.id = t.id;
+      delete from logloom_private.sql_log l where l.ctid = any (v_taken.ctids);
     exception when others then
       -- A full queue, or something that the server lacks, concerns all tenants.
       if sqlstate = 'PGRST' or left(sqlstate, 2) in ('25', '53', '57', '58') then
@@ -14333,7 +14461,8 @@ exception when sqlstate 'PT400' then
   v_meant := logloom_private.translated_query(p_query_dsl);
   -- Not for a query that is still being typed: its translation only leaves something out.
   if v_meant is null
-    or v_meant[2] = '' and starts_with(ltrim(p_query_dsl, ' ("'), v_meant[1])
+    or v_meant[2] = '' and v_meant[1] <> '*'
+      and starts_with(ltrim(p_query_dsl, ' ("'), v_meant[1])
   then
     raise;
   end if;
@@ -16139,16 +16268,7 @@ begin
   return coalesce(
     case when v_name in ('_all', '*') then 'any' end,
     (select f.name from unnest(logloom_private.record_fields()) f where v_name = any(f.near)),
-    (
-      select f.name
-      from unnest(logloom_private.query_field_names() || 'attrs'::text)
-        with ordinality f (name, place)
-      cross join lateral logloom_private.query_distance(v_name, f.name) d
-      where abs(char_length(v_name) - char_length(f.name)) <= 2
-        and d <= case when char_length(f.name) < 5 then 1 else 2 end and d < char_length(v_name)
-      order by d, f.place
-      limit 1
-    )
+    logloom_private.typo_of(v_name, logloom_private.query_field_names() || 'attrs'::text)
   );
 end;
 $function$;
@@ -17049,6 +17169,71 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_value (
+  p_state logloom_private.query_state,
+  p_field jsonb
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_first constant text := left(p_state.texts[p_state."at"], 1);
+  v_sign constant text :=
+    coalesce(substring(p_state.texts[p_state."at"] from '^(?:=|i=|w=|[<>]=?)'), '');
+  v_is_comparison constant boolean := v_first in ('<', '>');
+  v_token text;
+  v_position integer := p_state.positions[p_state."at"];
+begin
+  if v_is_comparison then
+    p_state := logloom_private.query_count_leaf(p_state, v_position);
+  end if;
+  if v_sign <> '' then
+    p_state := logloom_private.query_take(p_state, v_sign);
+    v_position := p_state.positions[p_state."at"];
+    if not logloom_private.query_is_term(p_state.texts[p_state."at"])
+      and (v_is_comparison or p_state.texts[p_state."at"] <> '(')
+    then
+      perform logloom_private.refuse_at(
+        v_position,
+        case when v_is_comparison then 'query.comparison_needs_a_value'
+          else 'query.test_needs_a_value' end,
+        v_sign
+      );
+    end if;
+  end if;
+  v_token := p_state.texts[p_state."at"];
+  if v_is_comparison then
+    return logloom_private.query_check_range(
+      logloom_private.query_warn_unit(logloom_private.query_advance(p_state)), p_field,
+      (
+        case v_first when '>' then v_token end, v_position, v_sign = '>',
+        case v_first when '<' then v_token end, v_position, v_sign = '<'
+      )::logloom_private.query_range
+    );
+  elsif v_token = '(' then
+    return logloom_private.query_parse_any_of(p_state, p_field, v_sign);
+  end if;
+
+  p_state := logloom_private.query_count_leaf(p_state, v_position);
+  if v_first in ('[', '{') then
+    return logloom_private.query_parse_range(p_state, p_field);
+  elsif v_first = '~' then
+    p_state."at" := p_state."at" + 1;
+    if v_token <> '~' or left(p_state.texts[p_state."at"], 1) <> '"' then
+      perform logloom_private.refuse_at(v_position, 'query.regex_is_not_quoted');
+    end if;
+    p_state := logloom_private.query_check_regex(
+      p_state, p_field, p_state.texts[p_state."at"], p_state.positions[p_state."at"]
+    );
+  else
+    p_state := logloom_private.query_check_value(p_state, p_field, v_sign, v_token, v_position);
+  end if;
+  return logloom_private.query_advance(p_state);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_path_sql (
   p_path text[]
 )
@@ -17690,6 +17875,7 @@ begin
       or v_next = 'by' and v_word in ('stats', 'sort', 'order', 'group')
       then format('%s by is read as words: write a stage after a |', v_token)
     when v_word in ('limit', 'head', 'take', 'top') and v_next ~ '^[0-9]+$'
+      and (v_word = 'top' or coalesce(p_state.texts[p_state."at" + 2], '') in ('', '|'))
       then format('%s is read as a word: write a stage after a |', v_token)
     when v_is_call and v_word ~ '^[a-z_]'
       then format('%s is read as a word, and its brackets as more terms', v_token)
@@ -17698,7 +17884,8 @@ begin
       and logloom_private.word_class('stage', v_word)
         in ('terms', 'grep', 'fields', 'extract', 'counts', 'distinct')
       then format('%s is read as a word: a query begins with its terms', v_token)
-    when v_token in ('!=', '!~') then format('%s is read as a word: negate with -', v_token)
+    when v_token in ('!=', '!~') or v_token = '!' and v_next = '('
+      then format('%s is read as a word: negate with -', v_token)
     when v_token || v_next ~ '[0-9]'
       and logloom_private.query_meant_time(p_state.texts, p_state."at") is not null
       then format('%s is read as a word: write a time as a term', v_token)
@@ -17713,6 +17900,7 @@ begin
     ) or v_token ~ '^(?:[@.]?[[:alpha:]_][[:alnum:]_.@-]*|attrs->.*)(?:[=!<>]=?=?|[=!]~|<>)[^=]'
       and v_token !~ '^[^=!<>]*[-.@]+[=!<>]'
       then format('%s is read as a text: write a colon after a field', v_token)
+
     when v_token ~ '^[+]?[0-9]{1,10}[smhdw]$' and p_state.texts[p_state."at" - 1] = 'now'
       then format('%s is read as a text: write a shift from now without a blank', v_token)
     when v_token ~ '^!.' then v_token || ' is read as a text: negate with -'
@@ -17722,6 +17910,24 @@ begin
       then v_token || ' is read as a text: there are no fuzzy or boosted terms'
     when v_token ~ '^%.+%$' then '% is not a wildcard: a word is found anywhere in msg'
     else logloom_private.query_word_trap(v_token) end);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_warn_unit (
+  p_state logloom_private.query_state
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_token constant text := p_state.texts[p_state."at"];
+begin
+  return logloom_private.query_warn(p_state, p_state.positions[p_state."at"], case
+    when v_token ~* '^(?:m?s|sec|min|h|[kmgt]?i?b|(?:milli)?seconds?|minutes?|hours?|bytes)$'
+      and p_state.texts[p_state."at" - 1] ~ '^[0-9.]+$'
+      then v_token || ' is read as a word: write a unit without a blank before it' end);
 end;
 $function$;
 
@@ -17782,7 +17988,7 @@ CREATE OR REPLACE FUNCTION logloom_private.query_word_trap (
 RETURN CASE WHEN ((p_token ~ '[“”„‟«»＂：]'::text) OR (p_token ~ '^[‘‚’‹]'::text)) THEN
   (('Typographic quotes and colons have no meaning: '::text || p_token) || ' is read as a text'::text) WHEN (p_token ~ '^''.'::text) THEN
   (('Single quotes do not quote: '::text || p_token) || ' is read as a text'::text) WHEN (p_token ~ '^`.'::text) THEN
-  (('Backquotes do not quote: '::text || p_token) || ' is read as a text'::text) WHEN (p_token ~ '&&'::text) THEN '&& is read as a text: terms side by side mean AND'::text WHEN
+  (('Backquotes do not quote: '::text || p_token) || ' is read as a text'::text) WHEN (p_token ~ '^&$|&&'::text) THEN '& is read as a text: terms side by side mean AND'::text WHEN
   logloom_private.query_is_escaped_in_vain(p_token) THEN ('A backslash makes the next character literal: '::text || logloom_private.query_excerpt(btrim(p_token, '"'::text))) WHEN
   (p_token ~ '^/.*[.*+?\\^$].*/$'::text) THEN (('Slashes do not mark a regular expression: '::text || p_token) || ' is read as a text'::text) ELSE NULL::text END;
 
@@ -19631,7 +19837,7 @@ begin
           "x_request_id", "correlation_id", "RayID"], "also": "else the trace",
         "remark": "has an index"},
       {"name": "user_id", "type": "text", "sent": true, "shown": 10, "kind": "text",
-        "block": "column", "bloom": true, "place": 7, "near": ["user", "usr", "uid", "userid"],
+        "block": "column", "bloom": true, "place": 7, "near": ["user", "usr", "userid"],
         "aliases": ["userId", "user.id", "enduser.id", "usr.id"]},
       {"name": "route", "type": "text", "sent": true, "shown": 11, "kind": "text",
         "block": "column", "place": 5, "near": ["path", "url", "uri"],
@@ -24234,6 +24440,15 @@ begin
     end if;
   elsif v_word = 'in' and v_next = '(' then
     p_state."at" := p_state."at" + 1;
+  elsif v_next = '(' and logloom_private.word_class('call', v_word)
+    in ('net', 'contains', 'startswith', 'endswith', 'like', '~')
+  then
+    -- ip:ipv4_range("10.0.0.0/8")
+    p_state.texts := p_state.texts[:p_state."at" + 1] || p_name || ','::text
+      || p_state.texts[p_state."at" + 2:];
+    p_state.glued := p_state.glued[:p_state."at" + 1] || true || true
+      || p_state.glued[p_state."at" + 2:];
+    return logloom_private.translated_call(p_state);
   elsif v_word in ('range', '') or v_word in ('[', '{') then
     -- range[400, 499], [400 TO 499], [400..499]
     v_first := p_state."at" + (v_word = 'range')::integer;
@@ -24242,6 +24457,7 @@ begin
     if v_text ~* ' to |\.\.' or v_word = 'range' or v_field = 'ts' and v_text ~ ',' then
       p_state."at" := v_end + 1;
       if v_field like '@%' and v_text ~* '^[0-9a-f]*[.:].*[.:].* to [0-9a-f.:]+$' then
+        p_state.said := p_state.said || v_text;
         p_state.meant := v_field || ':' || inet_merge(
           split_part(v_text, ' ', 1)::inet, split_part(v_text, ' ', 3)::inet
         );
@@ -24276,7 +24492,9 @@ begin
     return logloom_private.translated_list(p_state, p_name, v_operator);
   end if;
   p_state := logloom_private.translated_read(p_state);
-  p_state.meant := logloom_private.translated_comparison(p_name, v_operator, p_state.meant);
+  p_state.meant := coalesce(
+    logloom_private.translated_comparison(p_name, v_operator, p_state.meant), ''
+  );
   return p_state;
 end;
 $function$;
@@ -24297,15 +24515,26 @@ declare
   v_not text := '';
   v_next text;
   v_low text;
+  v_eval integer;
 begin
   p_state.meant := null;
+  p_name := logloom_private.translated_alias(p_state, p_name);
   if v_operator = '!' and v_state.glued[v_state."at" + 1] or v_operator = 'not' then
     v_not := 'not ';
     v_state."at" := v_state."at" + 1;
     v_operator := logloom_private.translation_word(v_state);
   end if;
   v_next := logloom_private.translation_word(v_state, 1);
-  if v_operator = 'is' then
+  if p_state.evals[array_position(p_state.evals, p_name) + 1] = '' then
+    -- A stage that is left out made this name.
+    v_state."at" := v_state."at" + 1;
+    v_state := logloom_private.translated_read(v_state);
+    v_state.meant := '';
+    return v_state;
+  elsif v_operator = '~' and v_next ~ '^[0-9.]*$' and v_state.glued[v_state."at"] then
+    -- A fuzzy term: conection~1
+    return p_state;
+  elsif v_operator = 'is' then
     v_state."at" := v_state."at" + 2 + (v_next = 'not')::integer;
     v_state.meant := case v_next when 'not' then '' else '-' end
       || logloom_private.translated_name(p_name) || ':*';
@@ -24331,8 +24560,10 @@ begin
       v_low := logloom_private.translated_time(v_low);
       v_next := logloom_private.translated_time(v_next);
     end if;
-    v_state.meant := case v_not when '' then '' else '-' end
-      || format('%s:[%s TO %s]', v_field, v_low, v_next);
+    v_state.meant := coalesce(
+      case v_not when '' then '' else '-' end || v_field || ':[' || v_low || ' TO ' || v_next
+        || ']', ''
+    );
     return v_state;
   elsif v_operator in ('in', 'has_any', 'has_all', 'contains_any') and v_next in ('(', '[', '~')
     or v_operator in ('in', 'has_any') and v_next ~ '^[0-9.]+/[0-9]+$'
@@ -24343,7 +24574,7 @@ begin
   elsif (logloom_private.word_class('call', v_operator)
       in ('contains', 'startswith', 'endswith', 'like', '~') or v_operator ~ '_cs$') and (
       v_next ~ e'^["''\x01]' or v_next = 'regex' and v_operator = 'matches'
-      or v_operator ~ '^contains|^i?like' and v_next ~ '^[[:alnum:]%/]'
+      or v_operator ~ '^contains|^i?like|^(?:start|end|begin)s' and v_next ~ '^[[:alnum:]%/]'
       and (p_name ~ '^[@.]' or logloom_private.translated_name(p_name) !~ '^@')
     )
   then
@@ -24371,7 +24602,25 @@ begin
     return p_state;
   end if;
   v_state := logloom_private.translated_read(v_state);
-  v_state.meant := logloom_private.translated_comparison(p_name, v_operator, v_state.meant);
+  if v_state.meant ~ '^[0-9.]+$' and v_state.texts[v_state."at"] ~ '^[-+*/]$' then
+    -- A formula is no value: > 100 * 1024.
+    v_state."at" := v_state."at" + 2;
+    v_state.meant := '';
+    return v_state;
+  end if;
+  v_eval := array_position(p_state.evals, p_name);
+  if v_eval % 2 = 1 and v_state.meant ~ '^[0-9.]+$' then
+    -- eval mb = bytes / 1024 | where mb > 5
+    v_state.said := v_state.said || p_state.evals[v_eval:v_eval + 1] || v_state.meant;
+    v_state.meant := trim_scale(round(v_state.meant::numeric * (
+      select exp(sum(case m[1] when '/' then 1 else -1 end * ln(m[2]::numeric)))
+      from regexp_matches(p_state.evals[v_eval + 1], '([*/]) ([0-9.]+)', 'g') m
+    ), 3));
+    p_name := substring(p_state.evals[v_eval + 1] from '[[:alpha:]_@][[:alnum:]_.]*');
+  end if;
+  v_state.meant := coalesce(
+    logloom_private.translated_comparison(p_name, v_operator, v_state.meant), ''
+  );
   return v_state;
 end;
 $function$;
@@ -24421,19 +24670,22 @@ begin
     select max(n) from generate_subscripts(v_args, 1) n
     where lower(v_args[n]) in ('if', 'eval', 'iff', 'when', 'where') and n <= 6
   );
-  if v_word ~ '_?if$' or v_at is not null then
+  if v_word ~ '_?if$' or v_at is not null
+    or v_kind = 'count' and v_args && '{:,=,==,!=,>,>=,<,<=}'::text[]
+  then
     v_at := case when v_word ~ '^(?:sum|avg|min|max|dcount)_?if$' then array_position(v_args, ',')
       else coalesce(v_at, 0) end + 1;
     v_at := v_at + (v_args[v_at] = '(')::integer;
     v_condition := (logloom_private.translated_terms(
       logloom_private.translation_part(v_inner, v_at, cardinality(v_args) - 1), '{",",then}'
     )).terms;
-    v_kind := case when v_word = 'sum' then 'count' else v_kind end;
-    if v_word = 'percentage' then
-      p_state.rest := concat_ws(' ', p_state.rest, '| math part / n * 100 as percentage');
-      p_state := logloom_private.translated_count(p_state, 'count', null, null, 'n');
-      v_name := 'part';
+    if v_condition !~ '[:"]' then
+      -- sum(eval(a / b))
+      p_state."at" := v_end + 1;
+      return p_state;
     end if;
+    v_kind := case when v_word = 'sum' then 'count' else v_kind end;
+
   elsif v_kind = 'count' and lower(v_args[1]) = 'distinct' then
     v_kind := 'count_distinct';
   elsif v_kind = 'count' and v_field is not null
@@ -24453,6 +24705,13 @@ begin
         logloom_private.translation_part(p_state, v_at + 2, v_end - 1), '{}'
       )).terms;
       p_state."at" := v_end + 1;
+    elsif v_next = 'if' then
+      v_inner := logloom_private.translated_terms(
+        logloom_private.translation_part(p_state, v_at + 1, cardinality(p_state.texts)),
+        '{",",by,as}'
+      );
+      v_condition := v_inner.terms;
+      p_state."at" := v_at + v_inner."at";
     elsif v_next = 'within' and p_state.texts[v_at + 2] = '(' then
       v_field := p_state.texts[v_at + 5];
       p_state."at" := logloom_private.translation_close(p_state.texts, v_at + 2) + 1;
@@ -24462,7 +24721,7 @@ begin
     elsif v_has_brackets and v_name is null and v_next ~ '^[a-z_][a-z0-9_]*$'
       and p_state.texts[v_at + 1] not in ('(', '=')
       and v_next !~ '^(?:by|over|group.*|from|where|if|limit|order|sort|having|facet|since|until|'
-        'timeseries|span|without)$'
+        'timeseries|span|every|per|on|union)$'
     then
       v_name := p_state.texts[v_at];
       p_state."at" := v_at + 1;
@@ -24471,6 +24730,13 @@ begin
     end if;
   end loop;
 
+  if v_word = 'percentage' then
+    p_state := logloom_private.translated_count(p_state, 'count', null, null, 'n');
+    p_state.rest := concat_ws(' ', p_state.rest, '| math part / n * 100 as ' || coalesce(
+      regexp_replace(logloom_private.translated_text(v_name), '\W+', '_', 'g'), 'percentage'
+    ));
+    v_name := 'part';
+  end if;
   if v_kind = 'p' and v_field is not null then
     -- percentiles(x, 50, 95), quantile(0.95, x), perc95(x)
     v_args := array_remove(array[substring(v_word from '^[a-z]+_?([0-9][0-9.]*)$')], null)
@@ -24478,6 +24744,7 @@ begin
     foreach v_number in array case when v_args <> '{}' then v_args
       when v_word = 'median' then '{50}' else '{95}' end
     loop
+      p_state.said := p_state.said || v_number;
       p_state := logloom_private.translated_count(
         p_state,
         'p' || trim_scale(case when v_number::numeric < 1 then 100 else 1 end * v_number::numeric),
@@ -24490,10 +24757,25 @@ begin
   elsif v_kind = 'values' and v_field not in ('msg', 'message') then
     -- values(host): a row for each
     p_state.keys := p_state.keys || logloom_private.translated_key(p_state, v_field);
-  else
-    p_state.left_out := p_state.left_out || (v_word || '(' || coalesce(v_field, '') || ')');
   end if;
   return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_alias (
+  p_state logloom_private.translation,
+  p_name  text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_at constant integer := array_position(p_state.evals, p_name);
+begin
+  return case when v_at % 2 = 1 and p_state.evals[v_at + 1] ~ '^[@.]?[[:alpha:]_][[:alnum:]_.]*$'
+    then p_state.evals[v_at + 1] else p_name end;
 end;
 $function$;
 
@@ -24519,7 +24801,8 @@ begin
     return p_state;
   end if;
   select
-    array_agg(t order by n) filter (where t ~ '^[@.$]?[[:alpha:]_][[:alnum:]_.@-]*$'),
+    array_agg(t order by n)
+      filter (where t ~ '^[@.$]?[[:alpha:]_][[:alnum:]_.@-]*$' and lower(t) <> 'in'),
     array_agg(t order by n) filter (where t ~ e'^["''`\x01]|^[0-9]')
   into v_names, v_values
   from unnest(v_inner.texts) with ordinality u (t, n);
@@ -24544,11 +24827,17 @@ begin
   elsif v_values[1] is null then
     return p_state;
   elsif v_kind = 'net' then
-    p_state.meant := logloom_private.translated_name(v_names[1]) || ':(' || (
-      select string_agg(m[1], ' OR ') from unnest(v_inner.texts) u (t)
-      cross join lateral regexp_match(u.t, '^["'']?([0-9a-fA-F.:]+/[0-9]{1,3})["'']?$') m
-    ) || ')';
-    p_state.meant := regexp_replace(p_state.meant, '\(([^ ]*)\)', '\1');
+    -- Networks, or the first and last address of one
+    v_values := array(
+      select m[1] from unnest(v_values) v
+      cross join lateral regexp_match(v, '^["'']?([0-9a-fA-F.:]+(?:/[0-9]{1,3})?)["'']?$') m
+    );
+    if cardinality(v_values) = 2 and v_values::text !~ '/' then
+      p_state.said := p_state.said || v_values;
+      v_values := array[inet_merge(v_values[1]::inet, v_values[2]::inet)::text];
+    end if;
+    p_state.meant := logloom_private.translated_name(v_names[1]) || ':'
+      || regexp_replace('(' || array_to_string(v_values, ' OR ') || ')', '^\(([^ ]*)\)$', '\1');
   elsif v_kind = 'in' then
     p_state.meant := logloom_private.translated_name(v_names[1]) || ':(' || (
       select string_agg(
@@ -24567,6 +24856,39 @@ begin
     -- position('x' in msg) > 0
     p_state."at" := p_state."at" + 2;
   end if;
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_cases (
+  p_state logloom_private.translation
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_end constant integer := logloom_private.translation_close(p_state.texts, p_state."at" + 1);
+  v_count constant text := regexp_replace(p_state.counts[1], ' as \w+$', '');
+  v_part logloom_private.translation :=
+    logloom_private.translation_part(p_state, p_state."at" + 2, v_end - 1);
+begin
+  p_state.counts := '{}';
+  while v_part.texts[v_part."at"] <> '' loop
+    v_part := logloom_private.translated_terms(v_part, '{as,",",where}');
+    p_state.counts := p_state.counts || (v_count || ' if (' || v_part.terms || ') as ' || coalesce(
+      nullif(regexp_replace(
+        logloom_private.translated_text(case logloom_private.translation_word(v_part)
+          when 'as' then v_part.texts[v_part."at" + 1] end), '^(?=[0-9])|[^A-Za-z0-9_]+', '_', 'g'
+      ), ''),
+      'case_' || cardinality(p_state.counts) + 1
+    ));
+    v_part."at" := v_part."at" + case logloom_private.translation_word(v_part) when 'as' then 2
+      else 0 end;
+    v_part."at" := v_part."at" + (v_part.texts[v_part."at"] = ',')::integer;
+  end loop;
+  p_state."at" := v_end + 1;
   return p_state;
 end;
 $function$;
@@ -24624,8 +24946,9 @@ begin
       )
       else logloom_private.translated_time(v_text) end;
   end if;
-  if v_operator in ('=~', '~', '!~') or v_class = '~' or left(p_token, 1) = e'\x01'
-  then
+  if v_name = 'ts' and v_text !~ '^(?:now|-[0-9]+[smhdw]|[0-9]{4}-|\*$)' then
+    return null;
+  elsif v_operator in ('=~', '~', '!~') or v_class = '~' or left(p_token, 1) = e'\x01' then
     if v_text ~ '^\.[*+]$' then
       return v_minus || v_name || ':*';
     elsif v_operator in ('=~', '!~') and v_quoted and v_name <> 'msg' and v_text ~ '^[\w-]+$' then
@@ -24690,10 +25013,11 @@ declare
   v_name text :=
     regexp_replace(logloom_private.translated_text(p_name), '[^A-Za-z0-9_]+', '_', 'g');
   v_eval constant integer := array_position(p_state.evals, p_field);
-  v_field text := p_field;
+  v_field text := logloom_private.translated_alias(p_state, p_field);
 begin
-  if v_eval % 2 = 1 then
+  if v_eval % 2 = 1 and v_field = p_field then
     -- eval mb = bytes / 1024 | stats sum(mb)
+    p_state.said := p_state.said || p_state.evals[v_eval];
     v_field := substring(p_state.evals[v_eval + 1] from '[[:alpha:]_@][[:alnum:]_.]*');
     v_name := coalesce(v_name, p_field);
     p_state.rest := concat_ws(
@@ -24731,13 +25055,17 @@ declare
   v_word text;
   v_next text;
   v_end integer;
+
 begin
   loop
     v_word := logloom_private.translation_word(p_state);
     v_next := logloom_private.translation_word(p_state, 1);
-    exit when v_word in ('', '|', '>', '>=', '<', '<=') or v_word = any (p_stops);
+    exit when v_word in ('', '|', '>', '>=', '<', '<=')
+      or v_word = any (p_stops) and v_next <> '='
+      or v_word in ('top', 'head') and v_next ~ '^[0-9]';
     v_end := p_state."at";
-    if v_word in ('by', 'over', 'group', 'facet', 'group_by', 'without') then
+
+    if v_word in ('by', 'over', 'group', 'facet', 'group_by', 'every', 'per') then
       p_state."at" := p_state."at" + 1;
       p_state := logloom_private.translated_keys(p_state, p_stops || '{over}'::text[]);
       -- by (x) count() of LogsQL
@@ -24754,7 +25082,7 @@ begin
     then
       p_state."at" := p_state."at" + 2;
       p_state := logloom_private.translated_aggregate(p_state, p_state.texts[v_end]);
-    elsif v_next = '(' and v_word ~ 'bin|bucket|trunc|tumble|slice|^time|^tostartof'
+    elsif v_next = '(' and logloom_private.is_width_function(v_word)
       or v_word in ('span', 'interval', '_time') and v_next in ('=', ':')
     then
       v_end := case v_next when '(' then logloom_private.translation_close(p_state.texts, v_end + 1)
@@ -24762,10 +25090,31 @@ begin
       p_state.width := (logloom_private.translated_keys(
         logloom_private.translation_part(p_state, p_state."at", v_end), '{}'
       )).width;
+      -- date_trunc('hour', ts) as h
+      v_end := v_end + (lower(p_state.texts[v_end + 1]) is not distinct from 'as')::integer;
+      if v_next = '(' and p_state.texts[v_end + 1] ~ '^\w+$'
+        and lower(p_state.texts[v_end + 2]) in (',', 'from')
+      then
+        v_end := v_end + 1;
+        p_state.evals := p_state.evals || array[p_state.texts[v_end], ''];
+        p_state.said := p_state.said || p_state.texts[v_end];
+      end if;
+    elsif v_word = 'step' then
+      p_state.width := logloom_private.translated_width(v_next);
+      p_state."at" := v_end + 2;
+    elsif v_next = '(' and logloom_private.word_class('call', v_word) = 'wrap' then
+      v_end := logloom_private.translation_close(p_state.texts, v_end + 1);
+      p_state.columns := p_state.columns || (
+        select t from unnest(p_state.texts[p_state."at" + 2:v_end]) t
+        where t ~ '^[@.$]?[[:alpha:]_]' limit 1
+      );
     elsif v_next = '(' and v_word ~ '^[a-z]' then
-      p_state."at" := logloom_private.translation_close(p_state.texts, v_end + 1) + 1;
-      p_state.left_out := p_state.left_out
-        || logloom_private.translation_text(p_state, v_end, p_state."at" - 1);
+      -- The name of an unknown function's result is unknown, too.
+      v_end := logloom_private.translation_close(p_state.texts, v_end + 1);
+      if lower(p_state.texts[v_end + 1]) = 'as' then
+        p_state.evals := p_state.evals || array[p_state.texts[v_end + 2], ''];
+        v_end := v_end + 2;
+      end if;
     elsif v_next = '=' then
       p_state."at" := p_state."at" + 3;
     elsif v_word = 'as' then
@@ -24777,6 +25126,12 @@ begin
         p_state.columns := p_state.columns || p_state.texts[v_end];
       end if;
       p_state."at" := p_state."at" + 1;
+    end if;
+    if v_word ~ '^[-+*/]$' and cardinality(p_state.counts) > 0 then
+      -- sum(bytes) / count(): only math computes with results.
+      p_state.left_out := p_state.left_out || logloom_private.translation_text(
+        p_state, v_end, v_end + 3
+      );
     end if;
     p_state."at" := greatest(p_state."at", v_end + 1);
   end loop;
@@ -24813,10 +25168,20 @@ declare
   );
   v_stage text;
 begin
-  -- parse "* *" as method, path; %{WORD:method}
+  -- parse msg with * "port " port:int " ssh"; parse "* *" as method, path; %{WORD:method}
   v_stage := case
+    when 'with' = any (v_words) then (
+      select 'extract "' || string_agg(case
+        when t ~ '^["'']' then replace(logloom_private.translated_text(t), '"', '\"')
+        else '<' || t || '>' end, '' order by n) || '"'
+      from unnest(v_part[array_position(v_words, 'with') + 1:]) with ordinality u (t, n)
+      where t ~ '^["'']|^\w+$'
+        and v_part[array_position(v_words, 'with') + n::integer - 1] is distinct from ':'
+    )
     when v_text ~ '\(\?P?<' then 'extract_regexp "'
       || replace(replace(v_text, '(?<', '(?P<'), '"', '\"') || '"'
+    when v_text ~ '\((?!\?)' and cardinality(v_names) = 1 then 'extract_regexp "'
+      || replace(regexp_replace(v_text, '\((?!\?)', '(?P<' || v_names[1] || '>'), '"', '\"') || '"'
     when v_text ~ '%\{\w+:\w+\}' then 'extract "'
       || replace(regexp_replace(v_text, '%\{\w+:(\w+)\}', '<\1>', 'g'), '"', '\"') || '"'
     when v_text like '%*%' and cardinality(v_names) > 0 then (
@@ -24828,6 +25193,9 @@ begin
     when v_text ~ '<[^>]+>' then 'extract "' || replace(v_text, '"', '\"') || '"' end;
   p_state.extracted := p_state.extracted
     || array(select m[1] from regexp_matches(v_stage, '<([A-Za-z_]\w*)>', 'g') m);
+  p_state.said := p_state.said || array(
+    select v_part[n + 1] from generate_subscripts(v_part, 1) n where v_part[n] = ':'
+  ) || substring(v_text from '%\{.*');
   p_state.meant := '| ' || v_stage || coalesce(' from ' || nullif(v_from, 'msg'), '');
   return p_state;
 end;
@@ -24846,12 +25214,16 @@ declare
   v_text constant text := (
     select btrim(logloom_private.translated_text(a), '/')
     from unnest(p_args) with ordinality u (a, n)
-    where a not like '-%' and coalesce(p_args[n::integer - 1], '') !~ '^-[ABCm]$' order by n limit 1
+    where a not like '-%' and coalesce(p_args[n::integer - 1], '') !~ '^(?:-[ABCm]|=)$'
+      and a <> '='
+    order by a !~ '^["'']', n limit 1
   );
 begin
   return case when v_options ~ '^-[a-zA-Z-]*v' then '-' else '' end || case
-    when v_text ~ '[.*+?^$|\\([]' and v_options !~ 'F'
-      then 'msg:~"' || replace(replace(v_text, '\|', '|'), '"', '\"') || '"'
+    when v_text ~ '[.*+?^$|\\([]' and coalesce(v_options, '') !~ 'F'
+      then 'msg:~"' || case when v_options ~ 'i' then '(?i)' else '' end
+        || replace(replace(v_text, '\|', '|'), '"', '\"') || '"'
+    when v_text ~ ':' then logloom_private.quoted_value('"' || v_text || '"')
     else logloom_private.translated_value(v_text, false) end;
 end;
 $function$;
@@ -24867,16 +25239,20 @@ CREATE OR REPLACE FUNCTION logloom_private.translated_having (
   AS $function$
 declare
   v_names constant text[] := logloom_private.translated_names(p_state);
+
   v_word text;
   v_name text;
   v_tests text[] := '{}';
-  v_compared integer := 0;
 begin
+  p_state.meant := null;
   loop
     v_word := logloom_private.translation_word(p_state);
     exit when v_word in ('', '|') or v_word = any (p_stops);
-    v_compared := v_compared + (v_word ~ '^(?:[<>]=?|!=|==?|<>|between|in)$')::integer;
-    if v_word ~ '^(?:[<>]=?|!=|==?|<>|:)$' and p_state.texts[p_state."at" + 1] ~ '^-?[0-9.]+$'
+    if v_word in ('or', '||') then
+      -- Our where knows AND only.
+      p_state.meant := null;
+      return p_state;
+    elsif v_word ~ '^(?:[<>]=?|!=|==?|<>|:)$' and p_state.texts[p_state."at" + 1] ~ '^-?[0-9.]+$'
     then
       v_tests := v_tests || format(
         '%s %s %s', coalesce(v_name, v_names[1]),
@@ -24884,23 +25260,29 @@ begin
         p_state.texts[p_state."at" + 1]
       );
       p_state."at" := p_state."at" + 1;
-    elsif logloom_private.translated_text(p_state.texts[p_state."at"]) = any (v_names) then
-      v_name := logloom_private.translated_text(p_state.texts[p_state."at"]);
-    elsif p_state.texts[p_state."at" + 1] = '(' then
-      v_name :=
-        v_names[array_position(v_names, logloom_private.translated_kind(v_word))];
-      p_state."at" := logloom_private.translation_close(p_state.texts, p_state."at" + 1);
+    elsif logloom_private.translated_result(p_state, p_state.texts[p_state."at"]) is not null then
+      v_name := logloom_private.translated_result(p_state, p_state.texts[p_state."at"]);
+      if p_state.texts[p_state."at" + 1] = '(' then
+        p_state."at" := logloom_private.translation_close(p_state.texts, p_state."at" + 1);
+      end if;
+    elsif p_state.texts[p_state."at" + 1] = '(' and logloom_private.translated_kind(v_word) <> ''
+    then
+      -- having avg(bytes) > 1000
+      p_state := logloom_private.translated_aggregate(p_state, null);
+      v_name := (logloom_private.translated_names(p_state))[cardinality(p_state.counts)];
+      continue;
+    elsif v_word ~ '^[@.a-z_"`]' and v_word !~ '^(?:where|having|filter|search|and)$' then
+      -- No result has this name.
+      p_state."at" := greatest((logloom_private.translated_term(p_state))."at", p_state."at" + 1);
+      continue;
     end if;
     p_state."at" := p_state."at" + 1;
   end loop;
-  if cardinality(v_tests) < v_compared then
-    p_state.left_out := p_state.left_out || 'a comparison'::text;
-  end if;
-  if cardinality(v_tests) > 0 then
-    p_state.rest := concat_ws(
-      ' ', p_state.rest, '| where ' || array_to_string(v_tests, ' AND ')
-    );
-  end if;
+
+  p_state.rest := concat_ws(
+    ' ', p_state.rest, '| where ' || nullif(array_to_string(v_tests, ' AND '), '')
+  );
+  p_state.meant := coalesce(p_state.meant, v_tests[1]);
   return p_state;
 end;
 $function$;
@@ -24926,19 +25308,21 @@ begin
   loop
     v_word := logloom_private.translation_word(p_state);
     exit when p_state."at" > v_close and p_state.texts[v_close + 1] <> ','
-      or v_word = 'limit' and p_state.texts[p_state."at" + 1] <> '='
+      or v_word in ('limit', 'top', 'head') and p_state.texts[p_state."at" + 1] ~ '^[0-9]'
       or v_word in ('', '|', 'having', 'sort', 'where', 'with', 'order', '>', '<', '>=')
       or v_word = any (p_stops);
     v_end := p_state."at";
     v_token := null;
-    if p_state.texts[v_end + 1] = '(' and v_word ~ '^[a-z_][a-z_0-9]*$' then
+    if p_state.texts[v_end + 1] = '(' and v_word ~ '^\.?[a-z_][a-z_0-9]*$'
+      and v_word not in ('by', 'over', 'group')
+    then
       v_end := logloom_private.translation_close(p_state.texts, v_end + 1);
-      if v_word ~ 'bin|bucket|trunc|tumble|slice|histogram|^time|^tostartof|^hour|^minute|^day' then
+      if logloom_private.is_width_function(v_word) then
         -- bin(ts, 5m), date_trunc('hour', ts), hour(ts)
         p_state.width := logloom_private.translated_width_in(
           array_to_string(p_state.texts[p_state."at" + 2:v_end - 1], ' ') || ' ' || v_word
         );
-      else
+      elsif logloom_private.word_class('call', v_word) = 'wrap' then
         v_token := (
           select t from unnest(p_state.texts[p_state."at" + 2:v_end - 1]) t
           where t ~ '^[@.]?[[:alpha:]_]' limit 1
@@ -24955,17 +25339,25 @@ begin
     elsif v_word = 'as' then
       v_end := v_end + 1;
     elsif v_word ~ '^[1-9]' then
-      -- group by 1, by 5m
+      -- group by 1, by 5m, by 5 minutes
       v_token := p_state.columns[substring(v_word from '^[0-9]$')::integer];
-      p_state.width := coalesce(logloom_private.translated_width(v_word), p_state.width);
+      v_end := v_end
+        + (logloom_private.translated_width('1' || p_state.texts[v_end + 1]) is not null)::integer;
+      p_state.width := coalesce(
+        logloom_private.translated_width(array_to_string(p_state.texts[p_state."at":v_end], '')),
+        p_state.width
+      );
     elsif v_word = any (v_times) then
       p_state.width := coalesce(p_state.width, '5m');
-    elsif v_word in ('date_hour', 'date_minute', 'date_mday') then
+    elsif logloom_private.is_width_function(v_word) then
       p_state.width := logloom_private.translated_width_in(v_word);
-    elsif v_word not in ('by', 'over', 'group', 'asc', 'desc', 'and') then
+    elsif v_word not in ('by', 'over', 'group', 'asc', 'desc', 'and', 'every', 'per') then
       v_token := p_state.texts[v_end];
     end if;
-    if v_token ~ '^["`]?[@.]?[[:alpha:]_]' and array_position(p_state.evals, v_token) is null then
+    if v_token ~ '^["`]?[@.]?[[:alpha:]_]'
+      and (array_position(p_state.evals, v_token) is null
+        or logloom_private.translated_alias(p_state, v_token) <> v_token)
+    then
       p_state.keys := p_state.keys || logloom_private.translated_key(p_state, v_token);
     end if;
     p_state."at" := v_end + 1;
@@ -24994,23 +25386,28 @@ declare
     logloom_private.translation_part(p_state, p_state."at" + 1, v_end - 1);
   v_terms text[] := '{}';
   v_and boolean := p_operator ~ 'has_all';
+  v_sign text;
   v_name text;
 begin
+  -- A value without a meaning is not listed.
   while v_part.texts[v_part."at"] <> '' loop
     if logloom_private.translation_word(v_part) in (',', 'or', '|', '||', ';', 'and', '&&') then
       v_and := v_and or logloom_private.translation_word(v_part) in ('and', '&&');
       v_part."at" := v_part."at" + 1;
     else
+      v_sign := substring(logloom_private.translation_word(v_part) from '^[<>]=?$');
+      v_part."at" := v_part."at" + (v_sign is not null)::integer;
       v_part := logloom_private.translated_read(v_part);
       v_terms := v_terms || logloom_private.translated_comparison(
-        p_name, regexp_replace(p_operator, 'has_a..', 'has'), v_part.meant
+        p_name, coalesce(v_sign, regexp_replace(p_operator, 'has_a..', 'has')), v_part.meant
       );
     end if;
   end loop;
   p_state."at" := v_end + 1;
+  v_terms := array_remove(v_terms, null);
   v_name := substring(v_terms[1] from '^-?[^:]+:');
   p_state.meant := case
-    when cardinality(v_terms) = 0 then null
+    when cardinality(v_terms) = 0 then ''
     when cardinality(v_terms) = 1 then v_terms[1]
     when v_and and v_name not like '-%' then '(' || array_to_string(v_terms, ' ') || ')'
     when v_terms::text ~ ':[~<>[]' then '(' || array_to_string(v_terms, ' OR ') || ')'
@@ -25042,13 +25439,30 @@ begin
   );
   v_text := regexp_replace(v_text, '([[:alnum:]_])([-*/+%])([[:alnum:]_(])', '\1 \2 \3', 'g');
   v_text := regexp_replace(v_text, '^' || v_formula || ' as ([A-Za-z_]\w*)$', '\2 = \1');
+  v_text := regexp_replace(v_text, '([[:alnum:]_.@]+) as (\w+)', '\2 = \1', 'g');
   v_parts := regexp_match(v_text, '^([A-Za-z_]\w*) = ' || v_formula || '$');
   p_state.meant := '';
-  if v_parts is null then
-    p_state.meant := null;
-    -- No key is named like it.
+  if logloom_private.is_width_function(substring(v_text from '^\w+ = (\w+) \(')) then
+    -- extend day = startofday(ts)
+    p_state.width := logloom_private.translated_width_in(v_text);
     p_state.evals := p_state.evals || array[split_part(v_text, ' ', 1), ''];
+    p_state.said := p_state.said || v_text;
+  elsif v_text ~ '^\w+ = [[:alpha:]_@.][\w.]*(?: , \w+ = [[:alpha:]_@.][\w.]*)*$' then
+    -- rename client_ip as ip
+    p_state.evals := p_state.evals || string_to_array(replace(v_text, ' , ', ' = '), ' = ');
+    p_state.said := p_state.said || array(
+      select t from unnest(p_state.texts) t where t = any (p_state.evals) group by t
+      having count(*) > 1
+    );
+  elsif v_parts is null then
+    p_state.meant := null;
   elsif cardinality(p_state.counts) > 0 then
+    if not array(select m[1] from regexp_matches(v_parts[2], '([A-Za-z_]\w*)', 'g') m)
+      <@ logloom_private.translated_names(p_state)
+    then
+      p_state.meant := null;
+      return p_state;
+    end if;
     p_state.rest := concat_ws(' ', p_state.rest, '| math ' || v_parts[2] || ' as ' || v_parts[1]);
   elsif v_parts[2] ~ '^[@.]?[[:alpha:]_][[:alnum:]_.]*(?: [*/] [0-9.]+)+$' then
     p_state.evals := p_state.evals || v_parts;
@@ -25088,6 +25502,7 @@ declare
   v_all text;
   v_is_unwrapped boolean;
   v_kind text;
+  v_window text;
 begin
   while v_words[v_end] <> '' and v_depth >= 0
     and (v_words[v_end] <> '[' or v_words[v_end + 1] !~ '^[1-9$]')
@@ -25106,10 +25521,6 @@ begin
       ), '{}'
     )).keys;
   end if;
-  p_state.left_out := array(
-    select n from unnest('{without,offset,label_replace}'::text[]) n
-    where n = any (v_before || v_words[v_end:])
-  );
   v_second := (
     select min(n) from generate_subscripts(v_words, 1) n where n > v_end and v_words[n] = '{'
   );
@@ -25118,13 +25529,13 @@ begin
     v_all := (logloom_private.translated_pipeline(logloom_private.translation_part(
       p_state, v_second, logloom_private.translation_close(v_words, v_second)
     ))).terms;
-  elsif v_second is not null then
-    p_state.left_out := p_state.left_out || 'the second selector'::text;
   end if;
   p_state.texts := p_state.texts[p_brace:v_end - 1] || ''::text;
   p_state.glued := p_state.glued[p_brace:v_end - 1] || true;
+  v_window := logloom_private.translated_width(v_words[v_end + 1]);
   v_is_unwrapped := 'unwrap' = any (p_state.texts);
   p_state."at" := 1;
+  p_state.said := array[v_window, v_number];
   p_state := logloom_private.translated_pipeline(p_state);
   if starts_with(p_state.terms, v_all || ' ') then
     p_state.counts := array[
@@ -25139,15 +25550,18 @@ begin
     when v_function ~ '^(?:sum|avg|min|max)_over_time$' then left(v_function, 3)
     when v_function = 'rate' and v_is_unwrapped then 'sum'
     when v_function = 'rate' then 'rate' else 'count' end;
-  if v_function ~ '^(?:bytes|first|last|std|absent|rate_)' then
-    p_state.left_out := p_state.left_out || v_function;
-  end if;
+
   p_state := logloom_private.translated_count(
     p_state, v_kind, p_state.columns[1], null, case when v_top is not null then 'n' end
   );
   p_state.columns := '{}';
-  p_state.width := case when v_function = 'count_over_time' and v_top is null
-    then logloom_private.translated_width(v_words[v_end + 1]) end;
+  if v_top is not null then
+    -- The last value of each series
+    p_state.terms := concat_ws(' ', nullif(p_state.terms, ''), 'ts:-' || v_window);
+  elsif v_function = 'count_over_time' then
+    p_state.width := v_window;
+  end if;
+
   p_state.rest := concat_ws(
     ' ',
     (
@@ -25175,7 +25589,7 @@ CREATE OR REPLACE FUNCTION logloom_private.translated_name (
   AS $function$
 declare
   v_name text :=
-    regexp_replace(logloom_private.translated_text(p_name), '^\$?\.(?=[[:alpha:]])', '');
+    regexp_replace(logloom_private.translated_text(p_name), '^\$?\.?(?=[[:alpha:]])', '');
 begin
   if p_name ~ '^(?:@|attrs\.).*"' then
     return p_name;
@@ -25215,7 +25629,7 @@ CREATE OR REPLACE FUNCTION logloom_private.translated_key (
   RETURNS text
   LANGUAGE sql
   IMMUTABLE
-RETURN CASE WHEN (p_name = ANY ((p_state).extracted)) THEN ('@'::text || p_name) ELSE logloom_private.translated_name(p_name) END;
+RETURN CASE WHEN (p_name = ANY ((p_state).extracted)) THEN ('@'::text || p_name) ELSE logloom_private.translated_name(logloom_private.translated_alias(p_state, p_name)) END;
 
 CREATE OR REPLACE FUNCTION logloom_private.translated_names (
   p_state logloom_private.translation
@@ -25251,6 +25665,7 @@ begin
   if v_word = '[' and p_state.texts[4] in ('|', '') then
     -- ['logs'] | where …
     p_state."at" := 4;
+    p_state.said := p_state.texts[2:2];
   elsif v_word in ('source', 'search') and v_next in ('=', 'in', 'index') or v_word = 'from' then
     -- source=logs | where …, from logs | …, search in (logs) "x"
     p_state."at" := 2 + (v_next in ('=', 'in'))::integer;
@@ -25261,9 +25676,14 @@ begin
   then
     -- logs | where …, .msg | contains("x"), AppTraces | where …
     p_state."at" := 2;
-  elsif logloom_private.word_class('stage', v_word) in ('fields', 'extract', 'sort', 'distinct',
-      'counts', 'grep', 'shell') and v_next not in (':', '=', '|', '')
-    or v_word in ('limit', 'head', 'tail') and v_next ~ '^-?[0-9]|^-[a-z]'
+  elsif v_word || v_next <> 'select(' and v_next not in (':', '=', '|', '')
+      and logloom_private.word_class('stage', v_word)
+        in ('fields', 'extract', 'sort', 'distinct', 'counts', 'grep', 'shell')
+      -- A message may begin with such a word: fields lost, count mismatch.
+      and (v_next ~ '^[@/"''-]|^by$' or p_state.texts[3] in (',', '(', 'by', '|')
+        or '|' = any (p_state.texts) or p_state.texts[3] ~ '[/.]')
+    or v_word in ('limit', 'head', 'tail')
+      and (v_next ~ '^-[a-z0-9]' or v_next ~ '^[0-9]+$' and p_state.texts[3] in ('', '|'))
     or logloom_private.translated_kind(v_word) is not null and v_next in ('(', 'by', 'over')
   then
     p_state := logloom_private.translated_stage(p_state);
@@ -25298,16 +25718,21 @@ CREATE OR REPLACE FUNCTION logloom_private.translated_query (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
+  v_source logloom_private.translation;
   v_state logloom_private.translation;
   v_word text;
   v_brace integer;
   v_query text;
   v_parsed logloom_private.compiled_query;
 begin
-  v_state := logloom_private.translation_of(left(p_query_dsl, 1001));
-  if length(p_query_dsl) > 1000 or cardinality(v_state.texts) > 200 then
+  if length(p_query_dsl) > 1000 then
     return null;
   end if;
+  v_source := logloom_private.translation_of(p_query_dsl);
+  if cardinality(v_source.texts) > 200 then
+    return null;
+  end if;
+  v_state := v_source;
   v_word := logloom_private.translation_word(v_state);
   v_brace := array_position(v_state.texts, '{');
   if v_word = 'select' and v_state.texts[2] <> '('
@@ -25320,11 +25745,14 @@ begin
   else
     v_state := logloom_private.translated_pipeline(v_state);
   end if;
-  if v_state.evals[2] <> '' and cardinality(v_state.counts) = 0 then
+  if v_state.evals[2] <> '' and v_state.evals[1] <> all (v_state.said) then
     v_state.left_out := v_state.left_out || (v_state.evals[1] || ' = ' || v_state.evals[2]);
   end if;
   if 'unwrap' = any (v_state.texts) and cardinality(v_state.counts) = 0 then
     v_state := logloom_private.translated_count(v_state, 'avg', v_state.columns[1], null, null);
+  end if;
+  if v_state.width is not null and v_state.counts = '{}' then
+    v_state.counts := '{count()}';
   end if;
   v_query := concat_ws(
     ' ', nullif(v_state.terms, ''), nullif(v_state.stages, ''),
@@ -25343,10 +25771,14 @@ begin
     ) end
   );
   v_parsed := logloom_private.parse_written_query(v_query);
-  if v_query = '' or v_parsed.warnings <> '[]' then
-    return null;
+
+  v_state.left_out := v_state.left_out || logloom_private.translation_lost(
+    v_source, concat_ws(' ', v_query, v_state.left_out::text, v_state.said::text)
+  );
+  if v_parsed.warnings = '[]' and (v_query <> '' or v_state.left_out <> '{}') then
+    return array[v_query, array_to_string(v_state.left_out, ', ')];
   end if;
-  return array[v_query, array_to_string(v_state.left_out, ', ')];
+  return null;
 exception when others then
   -- A suggestion is an extra: without one, the query's own error or answer is returned.
   return null;
@@ -25363,29 +25795,33 @@ CREATE OR REPLACE FUNCTION logloom_private.translated_read (
   AS $function$
 declare
   v_word constant text := logloom_private.translation_word(p_state);
-  v_end integer;
+  v_end integer := logloom_private.translation_close(p_state.texts, p_state."at" + 1);
   v_shift text;
+  v_inner text;
 begin
   p_state.meant := p_state.texts[p_state."at"];
   if v_word in ('timestamp', 'date', 'datetime') and p_state.texts[p_state."at" + 1] ~ '^[''"]' then
     p_state."at" := p_state."at" + 1;
     p_state.meant := p_state.texts[p_state."at"];
-  elsif p_state.texts[p_state."at" + 1] = '(' and p_state.glued[p_state."at" + 1]
-    and v_word ~ '^[a-z_]+$' and not ',' = any (
-    p_state.texts[p_state."at":logloom_private.translation_close(p_state.texts, p_state."at" + 1)]
-  ) then
-    -- ago(1h), now(), lower("x"), datetime(2026-11-20)
-    v_end := logloom_private.translation_close(p_state.texts, p_state."at" + 1);
-    p_state.meant := logloom_private.translation_text(p_state, p_state."at" + 2, v_end - 1);
-    if v_word = 'ago' then
-      p_state.meant := 'now-' || logloom_private.translated_width_in(p_state.meant);
-    elsif v_word in ('now', 'current_timestamp', 'getdate', 'utcnow') then
-      p_state.meant := 'now';
-    end if;
+  elsif p_state.texts[p_state."at" + 1] in ('(', '[') and p_state.glued[p_state."at" + 1]
+    and v_word ~ '^[a-z_][a-z0-9_]*$' and (
+      p_state.texts[p_state."at" + 1] = '('
+      or ',' = any (p_state.texts[p_state."at":v_end])
+    )
+  then
+    -- ago(1h), now(), lower("x"), datetime(2026-11-20). Another function has no meaning.
+    v_inner := logloom_private.translation_text(p_state, p_state."at" + 2, v_end - 1);
+    p_state.meant := case
+      when v_word = 'ago' then 'now-' || logloom_private.translated_width_in(v_inner)
+      when v_word in ('now', 'current_timestamp', 'getdate', 'utcnow')
+        then 'now' || coalesce(substring(v_inner from '^-[0-9]+[smhdw]$'), '')
+      when v_inner !~ '^[^"'']*,' and (logloom_private.word_class('call', v_word) = 'wrap'
+        or v_word ~ '^(?:i|to)?_?(?:ip|cidr|date|time|datetime|timestamp|regex)?$')
+        then v_inner end;
     p_state."at" := v_end;
   elsif v_word !~ e'^["''`\x01]' then
     while p_state.glued[p_state."at" + 1]
-      and (p_state.texts[p_state."at" + 1] !~ '^(?:[|),;(=<>]|)$'
+      and (p_state.texts[p_state."at" + 1] !~ '^(?:[|),;(=<>]|[|][|]|)$'
         or p_state.texts[p_state."at" + 1] = ',' and p_state.meant ~ '\{[^}]*$')
       and (p_state.texts[p_state."at" + 1] not in (']', '}')
         or p_state.meant ~ '[[{][^]}]*$')
@@ -25396,17 +25832,22 @@ begin
       ) then
         -- A fuzzy term: conection~1
         p_state."at" := p_state."at" + (p_state.texts[p_state."at" + 1] ~ '^[0-9.]+$')::integer;
+        p_state.said := p_state.said || p_state.texts[p_state."at"];
         exit;
       end if;
       p_state.meant := p_state.meant || p_state.texts[p_state."at"];
     end loop;
+    p_state.said := p_state.said || substring(p_state.meant from '^[[:alpha:]]+(\^[0-9.]+)$');
     p_state.meant := regexp_replace(p_state.meant, '^([[:alpha:]]+)\^[0-9.]+$', '\1');
   end if;
   p_state."at" := p_state."at" + 1;
   if v_word like '"%' and p_state.texts[p_state."at"] = '~' and p_state.glued[p_state."at"] then
     -- "foo bar"~5
     p_state."at" := p_state."at" + 1 + (p_state.texts[p_state."at" + 1] ~ '^[0-9]+$')::integer;
-  elsif p_state.meant in ('now', 'current_timestamp') and p_state.texts[p_state."at"] like '-%' then
+    p_state.said := p_state.said || p_state.texts[p_state."at" - 1];
+  elsif lower(p_state.meant) in ('now', 'current_timestamp')
+    and p_state.texts[p_state."at"] like '-%'
+  then
     -- now() - interval '1 hour', now() - 1h
     v_shift := p_state.texts[p_state."at"];
     loop
@@ -25438,6 +25879,7 @@ declare
   v_has_counts constant boolean := cardinality(p_state.counts) > 0;
   v_terms text := p_state.terms;
   v_keys text[];
+  v_text text;
 begin
   p_state.meant := '';
   if p_class = 'json' then
@@ -25452,14 +25894,16 @@ begin
     p_state.stages := concat_ws(' ', p_state.stages, p_state.meant);
   elsif p_class = 'math' then
     p_state := logloom_private.translated_math(p_state);
-  elsif p_class = 'fields' then
+  elsif p_class = 'fields' or v_word ~ '^\.[a-z_.]+$' and v_end = v_first + 1 then
     v_keys := case when v_word in ('line_format', 'jq') then array(
       select m[1] from regexp_matches(
         logloom_private.translation_text(p_state, v_first + 1, v_end - 1), '\.([A-Za-z_]\w*)', 'g'
       ) m
     ) else array(
-      select t from unnest(p_state.texts[v_first + 1:v_end - 1]) with ordinality u (t, n)
-      where t ~ '^(?:["`]?[@.]?[[:alpha:]_]|@")' order by n
+      select t from unnest(
+        p_state.texts[v_first + (v_word not like '.%')::integer:v_end - 1]
+      ) with ordinality u (t, n)
+      where t ~ '^(?:["`]?[@.]?[[:alpha:]_]|@")' and t <> all (p_state.evals) order by n
     ) end;
     p_state.columns := v_keys;
     if v_has_counts or v_next like '-%' or '(' = any (p_state.texts[v_first:v_end]) then
@@ -25474,6 +25918,8 @@ begin
     p_state.columns := array[case when p_state.texts[v_first + 2] = '('
       then p_state.texts[v_first + 3] else p_state.texts[v_first + 1] end];
   elsif p_class = 'grep' then
+    p_state.said := p_state.said
+      || array(select t from unnest(p_state.texts[v_first:v_end]) t where t ~ '^-[cvihrnowEFP]+$');
     p_state.terms := concat_ws(
       ' ', nullif(v_terms, ''),
       logloom_private.translated_grep(p_state.texts[v_first + 1:v_end - 1])
@@ -25499,10 +25945,49 @@ begin
     else
       p_state.terms := v_terms || p_state.terms;
     end if;
-  elsif p_class is distinct from 'shell' then
+  elsif p_class = 'shell' then
+    -- journalctl -u sshd --since "1 hour ago", kubectl logs web-1
+    v_text := logloom_private.translation_text(p_state, v_first, v_end - 1, 200);
+    p_state.said :=
+      p_state.said || '{-u,-p,-f,--since,logs}'::text[] || substring(v_text from '--since.*');
+    p_state.terms := concat_ws(
+      ' ', nullif(v_terms, ''), 'service:' || substring(v_text from '-u ([\w-]+)'),
+      'host:' || substring(v_text from '^(?:kubectl|docker) logs (?:-\w+ )*(?:\w+/)?([a-z][\w-]*)'),
+      'level:' || substring(v_text from '-p ([a-z]+)'),
+      'ts:-'
+        || logloom_private.translated_width(substring(v_text from '--since[ =]"?(\d+ ?[a-z]+)')),
+      'ts:>=' || logloom_private.translated_time(
+        substring(v_text from '--since[ =]"?(today|yesterday|\d{4}-\d\d-\d\d)')
+      )
+    );
+  else
     p_state.meant := null;
   end if;
   return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_result (
+  p_state logloom_private.translation,
+  p_word  text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_names constant text[] := logloom_private.translated_names(p_state);
+  v_word constant text := logloom_private.translated_text(p_word);
+  v_kind constant text := coalesce(
+    logloom_private.translated_kind(v_word),
+    logloom_private.translated_kind(substring(v_word from '^([a-z]+[0-9]*)_'))
+  );
+begin
+  return case when v_word = any (v_names) then v_word else (
+    select v_names[n] from unnest(p_state.counts) with ordinality u (c, n)
+    where starts_with(c, v_kind) order by not starts_with(c, v_kind || '('), n limit 1
+  ) end;
 end;
 $function$;
 
@@ -25528,17 +26013,23 @@ declare
   );
 begin
   p_state.meant := '';
-  if v_word in ('top', 'rare') and not v_has_counts and v_next <> '(' then
+  if v_word = 'top' and (v_has_counts or p_state.texts[v_end - 1] ~* '^(?:asc|desc)$') then
+    -- top 5 by n
+    p_state."at" := v_first + 2;
+    p_state := logloom_private.translated_sort(p_state, '{}');
+    p_state.rest := concat_ws(
+      ' ',
+      case when p_state.texts[v_end - 1] ~* '^asc$' then p_state.rest
+        else regexp_replace(p_state.rest, '(?<! desc)$', ' desc') end,
+      '| limit ' || v_number
+    );
+  elsif v_word in ('top', 'rare') and not v_has_counts and v_next <> '(' then
     p_state."at" := v_first + 1;
     p_state := logloom_private.translated_keys(p_state, '{}');
     p_state.counts := '{count() as n}';
     p_state.rest := '| sort by n' || case v_word when 'rare' then '' else ' desc' end
       || ' | limit ' || coalesce(v_number, '10');
-  elsif v_word = 'top' and v_has_counts then
-    -- top 5 by n
-    p_state."at" := v_first + 2;
-    p_state := logloom_private.translated_sort(p_state, '{}');
-    p_state.rest := regexp_replace(p_state.rest, '(?<! desc)$', ' desc') || ' | limit ' || v_number;
+
   elsif p_class = 'distinct' and v_next <> '(' and not v_has_counts then
     p_state."at" := v_first + 1;
     p_state := logloom_private.translated_keys(p_state, '{}');
@@ -25553,9 +26044,11 @@ begin
       p_state.rest := p_state.rest || ' | limit ' || v_number;
     end if;
   elsif p_class = 'limit' then
+    p_state.said := p_state.said || '{-n,-c,-f}'::text[];
     p_state.rest := concat_ws(
       ' ', p_state.rest,
-      case when v_word in ('tail', 'last') and not v_has_counts then '| sort by ts' end,
+      case when v_word in ('tail', 'last') and not v_has_counts
+        then '| sort by ts' || case v_word when 'last' then ' desc' else '' end end,
       '| limit ' || coalesce(v_number, '10')
     );
   elsif p_class = 'patterns' then
@@ -25564,8 +26057,12 @@ begin
     p_state.width := logloom_private.translated_width_in(
       array_to_string(p_state.texts[v_first:v_end - 1], ' ')
     );
+  elsif v_has_counts and p_class in ('counts', 'distinct') then
+    -- A second summary is not known here.
+    p_state.meant := null;
   elsif p_class = 'counts'
-    or v_kind is not null and (v_next in ('(', 'by', '|', '') or v_kind in ('sum', 'avg'))
+    or v_kind is not null and (v_next in ('(', 'by', '|', '') or v_kind in ('sum', 'avg')
+      or v_next ~ '^@')
     or v_next = '=' and p_state.texts[v_first + 3] = '('
       and logloom_private.translated_kind(logloom_private.translation_word(p_state, 2)) is not null
   then
@@ -25588,7 +26085,7 @@ begin
           then logloom_private.translated_having(p_state, '{}')
         else logloom_private.translated_stage(p_state) end;
     end if;
-  elsif v_has_counts and (p_class = 'terms' or v_next ~ '^[<>=!]' or v_word ~ '^[<>]') then
+  elsif v_has_counts and (p_class = 'terms' or v_next ~ '^[<>=!:]' or v_word ~ '^[<>]') then
     p_state := logloom_private.translated_having(p_state, '{}');
   else
     p_state.meant := null;
@@ -25607,7 +26104,8 @@ CREATE OR REPLACE FUNCTION logloom_private.translated_select (
   AS $function$
 declare
   v_stops constant text[] := string_to_array(
-    'from where group having order limit facet since until timeseries compare with offset', ' '
+    'from where group having order limit facet since until timeseries compare with offset union '
+      'join', ' '
   );
   v_word text;
   v_columns text[];
@@ -25632,6 +26130,8 @@ begin
     p_state."at" := p_state."at" + 1;
     if v_word = 'where' then
       p_state := logloom_private.translated_terms(p_state, v_stops);
+    elsif v_word = 'facet' and logloom_private.translation_word(p_state) = 'cases' then
+      p_state := logloom_private.translated_cases(p_state);
     elsif v_word in ('group', 'facet') then
       p_state := logloom_private.translated_keys(p_state, v_stops);
       v_columns := '{}';
@@ -25663,8 +26163,11 @@ begin
       p_state.width := logloom_private.translated_width_in(
         array_to_string(p_state.texts[p_state."at":p_state."at" + 1], ' ')
       );
-    elsif v_word in ('compare', 'offset') then
-      p_state.left_out := p_state.left_out || (v_word || ' ' || p_state.texts[p_state."at"]);
+    elsif v_word = 'union' then
+      p_state.left_out := p_state.left_out || logloom_private.translation_text(
+        p_state, p_state."at" - 1, cardinality(p_state.texts), 80
+      );
+      exit;
     end if;
   end loop;
   p_state.rest := concat_ws(' ', p_state.rest, v_top);
@@ -25699,6 +26202,7 @@ declare
   v_text text;
   v_field text;
   v_keys text[] := '{}';
+  v_is_ts boolean := true;
   v_leads boolean := false;
 begin
   loop
@@ -25707,7 +26211,7 @@ begin
     v_text := ltrim(logloom_private.translated_text(p_state.texts[p_state."at"]), '+-');
     v_leads := v_leads or v_word = 'desc' and v_keys = '{}';
     p_state."at" := p_state."at" + 1;
-    continue when v_word ~ '^(?:desc|asc|d|by|nulls|last|first|[-+,()])$'
+    continue when v_word ~ '^(?:desc|asc|d|by|nulls|last|first|0|[-+,()])$'
       or not v_has_counts and v_keys <> '{}';
     v_word := case p_state.texts[p_state."at" - 2] when '-' then '-' else v_word end;
     if p_state.texts[p_state."at"] = '(' then
@@ -25717,20 +26221,22 @@ begin
       p_state, (p_state.texts[p_state."at"] = ')')::integer
     );
     v_field := logloom_private.translated_name(v_text);
+    v_is_ts := v_field = 'ts';
+    p_state.said := p_state.said || substring(v_text from '^[1-9]$');
     v_keys := v_keys || (
       case
         when not v_has_counts or p_state.width is not null and (v_text = '1' or v_field = 'ts')
           then 'ts'
-        when v_text = any (v_names) then v_text
-        when v_field = any (p_state.keys) then v_field
-        else coalesce(
-          v_names[array_position(v_names, logloom_private.translated_kind(v_text))],
-          v_names[1]
-        ) end
+        when v_text <> all (v_names) and v_field = any (p_state.keys) then v_field
+        else coalesce(logloom_private.translated_result(p_state, v_text), v_names[1]) end
       || case when v_leads or v_next = 'desc'
         or v_next <> 'asc' and (v_word like '-%' or v_is_kusto) then ' desc' else '' end
     );
   end loop;
+  if not v_has_counts and not v_is_ts then
+    -- Records are sorted by ts only.
+    return p_state;
+  end if;
   p_state.rest := concat_ws(' ', p_state.rest, '| sort by ' || coalesce(
     nullif(array_to_string(v_keys, ', '), ''),
     coalesce(v_names[1], 'ts')
@@ -25754,6 +26260,7 @@ declare
   v_class constant text :=
     logloom_private.word_class('stage', logloom_private.translation_word(p_state));
   v_state logloom_private.translation := p_state;
+  v_text text;
 begin
   if v_class in ('json', 'extract', 'math', 'fields', 'grep') then
     v_state := logloom_private.translated_record_stage(p_state, v_class);
@@ -25764,8 +26271,14 @@ begin
     end if;
   end if;
   if v_state.meant is null then
-    v_state.left_out :=
-      v_state.left_out || logloom_private.translation_text(p_state, v_first, v_end - 1);
+    v_text := logloom_private.translation_text(p_state, v_first, v_end - 1, 200);
+    v_state.left_out := v_state.left_out || left(v_text, 80);
+    -- Names that this stage makes do not exist: len(msg) as l, label_format l=msg
+    v_state.evals := v_state.evals || array(
+      select unnest(array[coalesce(m[1], m[2]), '']) from regexp_matches(
+        v_text, '(\w+) ?=(?!=)|\mas (\w+)', 'g'
+      ) m
+    );
   end if;
   v_state."at" := greatest(v_state."at", v_end);
   return v_state;
@@ -25808,6 +26321,9 @@ declare
   v_state logloom_private.translation := p_state;
   v_name text := regexp_replace(p_state.texts[p_state."at"], '^[-+](?=.)', '');
   v_terms text[];
+  v_end integer;
+  v_text text;
+  v_after logloom_private.translation;
 begin
   if v_time is not null and not v_is_text then
     p_state.meant := v_time;
@@ -25826,8 +26342,29 @@ begin
     if v_state.meant is not null then
       return v_state;
     end if;
+    -- A function that is not known has no meaning, nor has what it is compared with. A text such as
+    -- connect(2) is no function.
+    v_end := logloom_private.translation_close(p_state.texts, p_state."at" + 1);
+    v_text := logloom_private.translation_text(p_state, p_state."at", v_end, 200);
+    v_state := p_state;
+    v_state."at" := v_end + 1;
+    v_after := logloom_private.translated_after_name(v_state, 'x');
+    if v_after.meant is not null or v_text ~ '[,"''=<>]' then
+      v_state."at" := greatest(v_state."at", v_after."at");
+      v_state.meant := '';
+    else
+      v_state.meant := logloom_private.quoted_value(v_text);
+    end if;
+    return v_state;
   end if;
-  if v_next not in ('', '|', ')') and left(v_word, 1) <> e'\x01' and (
+  if v_next = ':' and v_name ~ '^[A-Z]\w*$' and not p_state.glued[p_state."at" + 2]
+    and logloom_private.translated_name(v_name) like '@%'
+  then
+    -- A text such as Error: disk full
+    p_state."at" := p_state."at" + 2;
+    p_state.meant := '"' || v_name || ':"';
+    return p_state;
+  elsif v_next not in ('', '|', ')') and left(v_word, 1) <> e'\x01' and (
     logloom_private.translated_text(v_name) ~ '^[@.$]{0,2}[[:alpha:]_*"][[:alnum:]_.@/-]*$'
       or v_name ~ '^(?:@|attrs\.).*"'
   ) and (not v_is_text or v_next in ('=', '==', ':', '>', '>=', '<', '<=', '<>', 'like', 'in'))
@@ -25908,8 +26445,9 @@ begin
     v_next := logloom_private.translation_word(p_state, 1);
     exit when v_word in ('', '|') or v_word = any (p_stops) and (
       v_word not in ('group', 'order', 'sort', 'limit', 'stats', 'summarize', 'timechart')
-      or v_word || ' ' || v_next
-        ~ '^(?:group|order|sort) by|^limit [0-9]|^(?:stats|summarize|timechart) (?:by|span)'
+      or v_word || ' ' || v_next || ' ' || logloom_private.translation_word(p_state, 2)
+        ~ ('^(?:group|order|sort) by|^limit [0-9]+ (?:\|?$|offset|since|until|facet|timeseries)'
+          || '|^(?:stats|summarize|timechart) (?:by|span)')
       or v_word ~ '^(?:stat|su|time)' and logloom_private.translated_kind(v_next) is not null
     );
     p_state.meant := null;
@@ -25937,11 +26475,18 @@ begin
       p_state.meant := case when v_word like '!%' then '-' else '' end
         || case when cardinality(v_terms) > 1 then '(' || array_to_string(v_terms, ' OR ') || ')'
           else v_terms[1] end;
+    elsif v_word ~ '^[<>]=?$' and v_next ~ '^[0-9]' then
+      -- a:>1 OR <5: of the field before
+      p_state.meant := substring(array_to_string(v_parts, ' ') from '(@?\m[\w.]+):[^ ]* OR$')
+        || ':' || v_word || v_next;
+      p_state."at" := p_state."at" + 2;
     elsif v_word ~ '^(?:or|[|][|=~>]|not|!|and|&&?|[]),;}:=~-]|==)$' then
       p_state.meant := case when v_word in ('or', '||') then 'OR'
         when v_word in ('not', '!') or v_word = '-' and v_next ~ '^[("]' then 'NOT' end;
       p_state."at" := p_state."at" + 1;
-    elsif v_word in ('_stream', 'stream') and v_next in (':', '{') then
+    elsif v_word in ('_stream', 'stream', '-_stream') and v_next in (':', '{') then
+      p_state.meant := case left(v_word, 1) when '-' then 'NOT' end;
+      p_state.said := p_state.said || v_word;
       p_state."at" := p_state."at" + 1 + (v_next = ':')::integer;
     else
       v_end := p_state."at";
@@ -25954,6 +26499,13 @@ begin
       then
         v_parts[cardinality(v_parts)] := case when left(p_state.meant, 1) = '-'
           then substr(p_state.meant, 2) else '-' || p_state.meant end;
+      elsif p_state.meant ~ '^(?:level|service|env|host):[[:alnum:]_.-]+$'
+        and split_part(v_parts[cardinality(v_parts)], ':', 1) = split_part(p_state.meant, ':', 1)
+      then
+        -- A record has one level: level:error level:warn
+        v_parts[cardinality(v_parts)] := regexp_replace(
+          v_parts[cardinality(v_parts)], ':\(?([^()]+)\)?$', ':(\1 OR '
+        ) || split_part(p_state.meant, ':', 2) || ')';
       elsif p_state.meant <> 'OR' or v_parts[cardinality(v_parts)] not in ('OR', 'NOT')
         and cardinality(v_parts) > 0
       then
@@ -25993,8 +26545,8 @@ CREATE OR REPLACE FUNCTION logloom_private.translated_time (
   RETURNS text
   LANGUAGE sql
   STABLE
-RETURN CASE WHEN (p_text ~ '^-[1-9][0-9]*[smhdw]'::text) THEN ('now'::text || "substring"(p_text, '^-[0-9]+[smhdw]'::text)) WHEN
-  (p_text ~ '^[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?$'::text) THEN
+RETURN CASE WHEN (p_text ~ '^-[1-9][0-9]*[smhdw]'::text) THEN ('now'::text || "substring"(p_text, '^-[0-9]+[smhdw]'::text)) WHEN (p_text ~ '^[1-9][0-9]*[smhdw]$'::text) THEN
+  ('now-'::text || p_text) WHEN (p_text ~ '^[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?$'::text) THEN
   ((to_char((now() AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"'::text) || lpad(p_text, GREATEST(5, length(p_text)), '0'::text)) || CASE WHEN (length(p_text) < 6) THEN ':00Z'::text
   ELSE 'Z'::text END) WHEN (lower(p_text) = ANY (ARRAY['today'::text, '@d'::text, '-0d@d'::text])) THEN to_char((now() AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD'::text) WHEN
   (lower(p_text) = 'yesterday'::text) THEN to_char(((now() AT TIME ZONE 'UTC'::text) - '1 day'::interval), 'YYYY-MM-DD'::text) WHEN
@@ -26054,6 +26606,161 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.translation_forms (
+  p_query_dsl text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_text text := p_query_dsl;
+  v_bound constant text := '([<>]=?\s*[''"]?\d+(?:\.\d+)?)\s*';
+  v_alias constant text := substring(
+    p_query_dsl from '(?i)^\s*select.*\mfrom\s+\w+\s+(?:as\s+)?(?!by|on|or|and|as)(\w{1,3})\M'
+  );
+  v_form record;
+begin
+  for v_form in
+    select f.pattern, f.plain
+    from (
+      values
+        -- attrs->>'x', attrs["x"], x::int, regex @"x", in~ (…)
+        ('@?\m(?:attrs|attributes|labels)(?:->>?|\[)[''"]([[:alnum:]_.-]+)[''"]\]?', '@\1'),
+        ('::(?:int|bigint|num|float|double|text|varchar|decimal|date|time)[a-z0-9]*', ''),
+        ('\m(regex\s+)@"', '\1"'),
+        ('\m(in)~\s*\(', '\1 ('),
+        -- > 1,000, > 5 minutes ago, > 1.5 seconds, > 10 MB, > 2026-11-29 14:00
+        ('([<>]=?\s*\d{1,3})[,_](\d{3})[,_](\d{3})(?!\d)', '\1\2\3'),
+        ('([<>]=?\s*\d{1,3})[,_](\d{3})(?!\d)', '\1\2'),
+        ('([<>]=?\s*)(\d+)\s*([smhdw])[a-z]*\s+ago\M', '\1now-\2\3'),
+        (v_bound || '(?:milliseconds?|millis|msecs?|ms)\M(?!\s*[:=<>])', '\1ms'),
+        (
+          v_bound || '([smhd])(?:ecs?|econds?|ins?|inutes?|rs?|ours?|ays?)?\M(?!\s*[:=<>])',
+          '\1\2'
+        ),
+        (v_bound || '([kmgt]?i?b)(?:ytes?)?\M(?!\s*[:=<>])', '\1\2'),
+        ('([:<>=[({]\s*|\mto\s+)(\d{4}-\d\d-\d\d) (\d\d?:\d\d)', '\1\2T\3'),
+        -- avg:@bytes{service:web} by {host}, top(…, 10, 'sum', 'desc')
+        ('^\s*top\((.*), *(\d+), *''\w+'', *''(\w+)''\)\s*$', '\1 | sort by \3 | limit \2'),
+        ('^\s*count:[\w.@]+\{([^}]*)\}', '\1 | count()'),
+        ('^\s*(avg|sum|min|max|p\d+|pc\d+):(@?[\w.]+)\{([^}]*)\}', '\3 | \1(\2)'),
+        ('^([^|]* \| \w+\([\w.@]*\))\s*by\s*\{([^}]*)\}', '\1 by \2 '),
+        -- => 5, >4<6, > 5k, sum(a)/count(), rate(5m), count(*) where …, *:*
+        ('=([<>])(?=\s*\d)', '\1='),
+        ('([<>]=?\s*\d+)k\M', '\1000'),
+        ('\mround\((\w+\([\w.@*]*\))(?:,\s*\d+)?\)', '\1'),
+        ('\|\s*topk\((\d+),?\s*([\w.@]*)\)', '| top \1 \2'),
+        ('\mrate\((\d+[smhd])\)', 'rate() by (\1)'),
+        ('^(\w+\([^)]*\)) where ([^|]*)$', '\2 | \1'),
+        ('\mextract\((\w+) from (\w+)\)', 'date_trunc(''\1'', \2)'),
+        -- Times: ts:last 15m, 29/11/2026, 2026-11-29T14, from 10:00 to 11:00, after 2026-11-29
+        ('(?:\m(?:ts|_?time(?:stamp)?)\s*[:=]|\min the)\s*(last|past)\M', '\1'),
+        ('([:<>=]\s*)(\d\d)/(\d\d)/(20\d\d)', '\1\4-\3-\2'),
+        ('([:<>=]\s*20\d\d-\d\d-\d\dT\d\d)(?![\d:])', '\1:00'),
+        (
+          '\m(?:between|from)\s+(\d\d?:\d\d)\s+(?:and|to|until)\s+(\d\d?:\d\d)', 'ts:[\1 TO \2]'
+        ),
+        ('\m(?:after|since|from)\s+(20\d\d-\d\d-\d\d|\d\d?:\d\d)', 'ts:>=\1'),
+        ('\m(?:before|until)\s+(20\d\d-\d\d-\d\d|\d\d?:\d\d)', 'ts:<\1'),
+        -- service is web, bytes over 1000, route starts with /x, level:not info, a:1+b:2
+        (
+          '\m(service|level|host|env|status|method) (?:is|equals) (?!null|not|missing|in)(\w)',
+          '\1:\2'
+        ),
+        ('\m(status|bytes|duration\w*|took) (?:is )?(?:over|above) (\d)', '\1:>\2'),
+        ('\m(start|begin|end)s? with\s+["'']?([\w/.-]+)["'']?', '\1swith "\2"'),
+        ('(\w:)(?:\s*not\s+|-(?=[a-z]))', '\1!'),
+        ('([a-z]\w*:[\w.*-]+)[+&](?=[a-z]\w*:)', '\1 '),
+        ('(:\d+\.\d+\.\d+)(?=/\d)', '\1.0'),
+        (':(\d+\.\d+\.\d+\.\d+)-(\d+\.\d+\.\d+\.\d+)', ':[\1 TO \2]'),
+        ('\|\s*regex\s+(\w+)\s*=\s*"', '| where \1 =~ "'),
+        ('^(?!.*\m(?:since|until|select)\M)(.*\w)\s+(today|yesterday)\s*$', '\1 ts:\2'),
+        -- ^Failed password, port 22$, how many errors per host, top 5 hosts by errors
+        ('^\s*\^(\w[\w .-]*)$', 'msg =~ "^\1"'),
+        ('^([\w .-]*\w)\$\s*$', 'msg =~ "\1$"'),
+        (
+          '^(?:how many|number of|count(?: of)?) errors? (?:by|per) (\w+)$',
+          'level:error | count() by \1'
+        ),
+        (
+          '^top (\d+) (\w+?)s? by errors?$',
+          'level:error | count() as n by \2 | sort by n desc | limit \1'
+        ),
+        -- A shell
+        ('\s2>&1', ''),
+        ('\mwc -l\M', 'count()'),
+        ('\mjq\s+(?:-\w+\s+)*''\.(\w+)''', '| fields \1'),
+        ('\mjq\s+(?:-\w+\s+)*''([^'']*)''', '\1'),
+        ('\|\s*sort\s*\|\s*uniq -c(?:\s*\|\s*sort -\w+)?', '| patterns'),
+        ('\m(?:awk|sed -n)\s+''/([^/]+)/\s*([^'']*)''', 'grep ''\1'' | awk ''\2''')
+    ) f (pattern, plain)
+  loop
+    v_text := regexp_replace(v_text, v_form.pattern, v_form.plain, 'gi');
+  end loop;
+  -- select l.msg from logs l
+  return regexp_replace(
+    v_text, '\m' || coalesce(v_alias, ' ') || '(?:\.|(?=\s+(?:where|group|join|order|limit)\M))',
+    '', 'gi'
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translation_lost (
+  p_source logloom_private.translation,
+  p_said   text
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_texts constant text[] := p_source.texts;
+  v_said constant text[] := logloom_private.translation_words(p_said) || string_to_array(
+    's,sec,second,seconds,m,min,minute,minutes,h,hr,hour,hours,d,day,days,w,week,weeks', ','
+  );
+  v_lost text[] := '{}';
+  v_from integer;
+  v_to integer;
+  v_word text;
+  v_is_argument boolean;
+begin
+  for v_at in 1 .. cardinality(v_texts) loop
+    continue when v_at <= v_to and v_texts[v_at] <> '' or v_texts[v_at] ~ '^[^[:alnum:]|]+$';
+    v_word := v_texts[v_at];
+    if logloom_private.translation_words(logloom_private.translated_text(v_word)) <@ v_said then
+      if v_from is not null then
+        v_lost := v_lost || logloom_private.translation_text(p_source, v_from, v_to, 80);
+        v_from := null;
+      end if;
+    elsif logloom_private.is_said_by_itself(v_word)
+      -- status:error is level:error, earliest=-1h is ts:>=now-1h.
+      or v_texts[v_at + 1] ~ '^[:=!<>]' and logloom_private.word_class('name', v_word) is not null
+      or logloom_private.translation_words(logloom_private.translated_name(v_word)) <@ v_said
+    then
+      continue;
+    else
+      v_is_argument := v_texts[v_at - 1] = '(' and v_texts[v_at - 2] ~ '^\w+$';
+      -- index=main, sum(bytes), step 1h: with the sign or word before it
+      v_from := coalesce(v_from, v_at - case
+        when v_texts[v_at - 2] = ':' then 3
+        when v_is_argument or v_texts[v_at - 1] ~ '^(?:[=!<>]=?|:|[=!]~)$' then 2
+        when v_texts[v_at - 1] ~ '^\w+$' and lower(v_texts[v_at - 1]) <> all ('{and,or,by}')
+          and logloom_private.is_said_by_itself(v_texts[v_at - 1]) then 1
+        else 0 end);
+      v_to := case
+        when v_is_argument then logloom_private.translation_close(v_texts, v_at - 1)
+        when v_texts[v_at + 1] in ('(', '[') and p_source.glued[v_at + 1]
+          then logloom_private.translation_close(v_texts, v_at + 1)
+        else v_at + (v_texts[v_at + 1] = ')' and '(' = any (v_texts[v_from:v_at]))::integer end;
+    end if;
+  end loop;
+  return v_lost;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.translation_note (
   p_meant text[],
   p_begin text
@@ -26061,7 +26768,8 @@ CREATE OR REPLACE FUNCTION logloom_private.translation_note (
   RETURNS text
   LANGUAGE sql
   IMMUTABLE
-RETURN (p_begin || CASE (p_meant)[2] WHEN ''::text THEN ''::text ELSE ((' (without '::text || (p_meant)[2]) || ')'::text) END);
+RETURN CASE (p_meant)[1] WHEN ''::text THEN (('Not known here: '::text || (p_meant)[2]) || '. Quote a text'::text) ELSE
+  (p_begin || CASE (p_meant)[2] WHEN ''::text THEN ''::text ELSE ((' (without '::text || (p_meant)[2]) || ')'::text) END) END;
 
 CREATE OR REPLACE FUNCTION logloom_private.translation_of (
   p_query_dsl text
@@ -26072,26 +26780,26 @@ CREATE OR REPLACE FUNCTION logloom_private.translation_of (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_source text := p_query_dsl;
+  v_source text := logloom_private.translation_forms(
+    case when p_query_dsl ~ '^\s*(?:(?:GET|POST)\s[^{]*)?\{\s*"\w+"\s*:\s*[{\[0-9"]'
+      then logloom_private.body_line(substring(p_query_dsl from '\{.*')::jsonb)
+      else p_query_dsl end
+  );
   v_state logloom_private.translation;
 begin
-  -- attrs->>'x', attrs["x"]
-  v_source := regexp_replace(
-    v_source, '@?\m(?:attrs|attributes|labels)(?:->>?|\[)[''"]([[:alnum:]_.-]+)[''"]\]?', '@\1', 'g'
-  );
   v_source := regexp_replace(
     v_source,
     '((?:\m(?:like|matches|regex|regexp|rlike|filter|parse)\s+(?:regex\s+)?|[=!]~\s*)/'
-      || '|:/(?=[^/ ]*[.*+?^$\\([ ]))'
+      || '|:/(?=[^/ ]*[.*+?^$\\([ ])|(?:^|\s)/(?=[^/ ]*[.*+?^$\\([|]))'
       || '((?:[^/\\]|\\.)+)/(i?)(?=[\s|)]|$)',
     e'\\1\x01\\3:\\2\x01', 'g'
   );
-  -- 1,000
-  v_source := regexp_replace(v_source, '([<>]=?\s*\d{1,3}),(\d{3})(?!\d)', '\1\2', 'g');
   v_source := regexp_replace(v_source, e'/\x01i:', e'\x01(?i)', 'g');
   v_source := regexp_replace(v_source, e'/\x01:', e'\x01', 'g');
+  -- A quote that is not closed says nothing.
   select
-    array_agg(m.match[2] order by m.n), array_agg(m.match[1] = '' and m.n > 1 order by m.n)
+    array_agg(m.match[2] order by m.n) filter (where m.match[2] <> '"'),
+    array_agg(m.match[1] = '' and m.n > 1 order by m.n) filter (where m.match[2] <> '"')
   into v_state.texts, v_state.glued
   from regexp_matches(
     translate(v_source, '“”„‟«»＂：‘‚’‹', '""""""":""""'),
@@ -26103,6 +26811,26 @@ begin
       || '(?:\\.|[^][(){}|,;:!=<>&~"`\\ \t\r\n\u00a0\x01]|!(?![=~]))*'
       || '|.|$)', 'g'
   ) with ordinality m (match, n);
+  -- cuont(), | wehre, a:1|b:2
+  for v_at in 1 .. cardinality(v_state.texts) loop
+    if v_state.texts[v_at] = '|' and v_state.glued[v_at] and v_state.glued[v_at + 1]
+      and v_state.texts[v_at + 1] ~ '^@?\w' and v_state.texts[v_at + 2] = ':'
+    then
+      v_state.texts[v_at] := '||';
+    elsif v_state.texts[v_at] ~ '^[A-Za-z]{4,}$' and (
+        v_state.texts[v_at - 1] = '|' and v_state.texts[v_at + 1] !~ '^[=!<>:~]'
+        or v_state.texts[v_at + 1] = '(' and v_state.glued[v_at + 1]
+      )
+      and not logloom_private.is_said_by_itself(v_state.texts[v_at])
+    then
+      v_state.texts[v_at] := coalesce(
+        logloom_private.typo_of(
+          lower(v_state.texts[v_at] collate "C"),
+          '{count,rate,count_distinct,where,filter,fields,limit,sort,stats,extract,patterns}'
+        ), v_state.texts[v_at]
+      );
+    end if;
+  end loop;
   v_state.evals := '{}';
   v_state.extracted := '{}';
   return logloom_private.translation_part(v_state, 1, cardinality(v_state.texts) - 1);
@@ -26126,6 +26854,7 @@ begin
   v_part.glued := p_state.glued[p_from:p_to] || true;
   v_part."at" := 1;
   v_part.depth := coalesce(p_state.depth + 1, 0);
+  v_part.said := '{}';
   v_part.left_out := '{}';
   v_part.counts := '{}';
   v_part.keys := '{}';
@@ -26166,6 +26895,16 @@ CREATE OR REPLACE FUNCTION logloom_private.translation_word (
   IMMUTABLE
 RETURN CASE WHEN ((p_state).texts[((p_state).at + p_ahead)] ~ '^["''`]'::text) THEN (p_state).texts[((p_state).at + p_ahead)] ELSE
   COALESCE(lower(((p_state).texts[((p_state).at + p_ahead)] COLLATE "C")), ''::text) END;
+
+CREATE OR REPLACE FUNCTION logloom_private.translation_words (
+  p_text text
+)
+  RETURNS text[]
+  LANGUAGE sql
+  IMMUTABLE
+RETURN
+  array_remove(regexp_split_to_array(regexp_replace(lower((p_text COLLATE "C")), '(\d)(?=[[:alpha:]])|([[:alpha:]])(?=\d)'::text, '\1\2 '::text, 'g'::text), '[^[:alnum:]]+'::text),
+  ''::text);
 
 CREATE OR REPLACE FUNCTION logloom_private.tree_without (
   p_tree   jsonb,
@@ -26208,6 +26947,32 @@ CREATE OR REPLACE FUNCTION logloom_private.truncate_age()
   LANGUAGE sql
   IMMUTABLE
 RETURN '00:01:00'::interval;
+
+CREATE OR REPLACE FUNCTION logloom_private.typo_of (
+  p_text  text,
+  p_names text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select n.name
+    from unnest(p_names) with ordinality n (name, place)
+    cross join lateral logloom_private.query_distance(p_text, n.name) d
+    where left(p_text, 1) = left(n.name, 1) and d < char_length(p_text)
+      and abs(char_length(p_text) - char_length(n.name)) <= 2
+      and (d <= case when char_length(n.name) < 5 then 1 else 2 end or d = 2 and (
+        select array_agg(a order by a) = array_agg(b order by b)
+        from unnest(string_to_array(p_text, null), string_to_array(n.name, null)) u (a, b)
+      ))
+    order by d, n.place
+    limit 1
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.uncount_errors (
   p_tenant_id text,
@@ -27069,18 +27834,20 @@ begin
         ('stage', 'json', 'json logfmt unpack unpackjson unpacklogfmt spath parsejson parse-json '
           'jsonparser kv parsekv extractkv parse-kv'),
         ('stage', 'extract', 'rex parse regexp pattern grok extract extractregexp dissect'),
-        ('stage', 'math', 'eval extend let compute math calculate'),
+        ('stage', 'math', 'eval extend let compute math calculate rename project-rename '
+          'labelformat copy mv'),
         ('stage', 'distinct', 'dedup uniq distinct uniqby'),
         ('stage', 'sort', 'sort order sortby'),
-        ('stage', 'limit', 'head take limit first tail last sample less more'),
+        ('stage', 'limit', 'head take limit first tail last sample'),
         ('stage', 'patterns', 'patterns cluster reduce logreduce'),
         ('stage', 'width', 'bin bucket timeslice'),
-        ('stage', 'fields', 'fields table project keep select display cut lineformat jq columns '
+        ('stage', 'fields', 'fields table project keep select show display lineformat jq columns '
           'project-keep'),
         ('stage', 'counts', 'stats summarize aggregate timechart chart eventstats count makeseries '
-          'make-series timeseries group by streamstats countby histogram wc'),
+          'make-series timeseries group by streamstats countby histogram wc tstats'),
         ('stage', 'grep', 'grep egrep zgrep rg fgrep ack ag findstr'),
-        ('stage', 'shell', 'cat zcat journalctl kubectl docker awk'),
+        ('stage', 'shell', 'cat zcat journalctl kubectl docker stern dmesg awk sed cut tr '
+          'less more'),
         ('stage', 'terms', 'where filter search having |= |~ != !~ =~ not ( { ! contains test '
           'match'),
         ('call', 'contains', 'contains icontains containsci has include includes strcontains '
@@ -27099,7 +27866,17 @@ begin
         ('call', 'inner', 'searchmatch matchphrase phrase i term case word search query '
           'querystring seq select filter where and not if'),
         ('call', 'wrap', 'lower upper tolower toupper lcase ucase tostring toint tolong todouble '
-          'toreal number tonumber trim cast string int parseint toint32 toint64'),
+          'toreal number tonumber trim cast string int parseint toint32 toint64 coalesce ifnull'),
+        ('keyword', '', 'select from where group order by having limit as and or not in is null '
+          'nil undefined between asc desc on with over facet since until timeseries auto case when '
+          'then else end filter into regex regexp logs log events event last past ago all any '
+          'span interval step useother unwrap topk bottomk of yesterday today now nulls first '
+          'within stream true false datetime date todatetime getdate utcnow currenttimestamp to '
+          'every top rare field input find range hasany hasall containsany containscs hascs '
+          'startswithcs endswithcs cases per before after countovertime sumovertime avgovertime '
+          'minovertime maxovertime quantileovertime'),
+        ('name', '', 'status severity severitytext earliest latest source sourcetype index error '
+          'time exists missing all has since past'),
         ('count', 'p', 'median percentile percentiles quantile quantiles pct percentilecont '
           'percentiledisc percentileapprox approxpercentile approxquantile approxquantiles '
           'quantileif'),
@@ -29424,7 +30201,7 @@ COMMENT ON TYPE "logloom_private"."record_field" IS 'A column of logloom.logs. s
 
 COMMENT ON TYPE "logloom_private"."stream_batch" IS 'Records after a stream''s position, in the order in which they became visible. end_seq is the last write_seq. end_id is the last record with it; null: all records with it.';
 
-COMMENT ON TYPE "logloom_private"."translation" IS 'A query of another language while it is translated. texts: its tokens, "" at the end. glued: no white space before the token. at: the token to read next. meant: what was read last. terms, stages, counts, keys, width, columns, rest: the parts of the translation. evals: name and formula, in turn. extracted: names that a stage takes out of a text. left_out: what has no translation.';
+COMMENT ON TYPE "logloom_private"."translation" IS 'A query of another language while it is translated. texts: its tokens, "" at the end. glued: no white space before the token. at: the token to read next. meant: what was read last. terms, stages, counts, keys, width, columns, rest: the parts of the translation. evals: name and formula, in turn. extracted: names that a stage takes out of a text. said: words that the translation says in another way. left_out: what has no translation.';
 
 COMMENT ON TYPE "public"."logloom_alert_delivery" IS 'The delivery of a notification. status: pending, delivered or failed. purpose: alert, recovery, test, or confirmation (a mail with a code). alert_id: null unless the purpose is alert. A pending delivery is tried again at next_attempt_at, until gives_up_at.';
 
