@@ -443,7 +443,9 @@ function tokenize(source: string[], position: number): Token[] {
       continue;
     }
     while (at < source.length) {
-      if (isName(source[at])) {
+      if (source[at] === "\\") {
+        at = Math.min(at + 2, source.length);
+      } else if (isName(source[at])) {
         at++;
       } else if (source[at] === '"') {
         let end = at + 1;
