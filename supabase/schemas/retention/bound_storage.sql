@@ -93,7 +93,7 @@ begin
 end;
 $$;
 
--- Writes a record into the operators' tenant, where alert rules can find it.
+-- Writes a record into the project's tenant, where alert rules can find it.
 create function logloom_private.tell_operators(p_message text, p_attrs jsonb)
 returns void
 language plpgsql
@@ -106,7 +106,7 @@ begin
   select t.tenant_id, s.max_record_bytes, s.max_record_values
   into v_state.tenant_id, v_state.max_record_bytes, v_state.max_record_values
   from logloom_private.settings s
-  join logloom.tenants t on t.tenant_id = s.operators_tenant;
+  join logloom.tenants t on t.tenant_id = s.project_tenant_id;
   if not found or logloom_private.is_being_deleted(v_state.tenant_id) then
     return;
   end if;

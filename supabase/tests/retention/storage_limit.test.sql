@@ -27,7 +27,7 @@ insert into logloom.tenants (tenant_id, plan_id)
 values ('acme', 'pro'), ('globex', 'pro'), ('small', 'pro'), ('kept', 'free'), ('ops', 'pro');
 -- Days of the tenant "kept" wait for the archive, because there is no bucket.
 update logloom.plans set archive_days = 100 where plan_id = 'free';
-update logloom_private.settings set operators_tenant = 'ops';
+update logloom_private.settings set project_tenant_id = 'ops';
 
 create function pg_temp.day(p_days_ago integer)
 returns date

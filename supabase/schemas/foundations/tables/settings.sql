@@ -56,7 +56,7 @@ create table logloom_private.settings (
   archive_plan_every interval not null default '10 minutes',
   archive_prefix text not null default 'logloom',
   max_storage_bytes bigint,
-  operators_tenant text,
+  project_tenant_id text,
   storage_policy text not null default 'drop_oldest',
   sql_log_events integer not null default 1000,
   constraint settings_api_pool_size_is_positive check (api_pool_size >= 2),

@@ -106,9 +106,9 @@ begin
         ('storage_policy',
           'At max_storage_bytes: drop_oldest deletes the oldest days, refuse answers 503 to '
           'ingest. Set refuse where nothing may be lost.'),
-        ('operators_tenant',
-          'The tenant that gets a record when storage fills up. Null: none. Set it to your own '
-          'tenant and alert on the record.'),
+        ('project_tenant_id',
+          'The tenant that gets the project''s own events. Null: none are stored. Set it to your '
+          'own tenant and alert on its events.'),
         ('archive_bucket',
           'The bucket of the archive. Null: nothing is archived. Set it to turn the archive on.'),
         ('archive_prefix',
