@@ -38,3 +38,9 @@ where p.plan_id = l.plan_id;
 insert into logloom_private.error_progress (counted_from, write_seq)
 select coalesce(max(w.write_seq), 0), coalesce(max(w.write_seq), 0)
 from logloom_private.log_writes w;
+
+-- The collectors of the project's own events, all off.
+insert into logloom_private.collectors (name, every)
+values
+  ('auth', '1 minute'), ('database', '1 minute'), ('jobs', '1 minute'), ('platform', '1 minute'),
+  ('statements', '1 hour');

@@ -43,7 +43,7 @@ $$;
 -- health: available (true is 200, false is 503), status, checks. The overall status is the worst
 -- status of a check.
 -- The endpoint ready shows queue and writer. It also shows each other check that is not healthy,
--- with its reason, but never log streams.
+-- with its reason, but never log streams and collectors.
 -- Stable: all checks see one snapshot, in which nothing is newer than v_now.
 create function logloom_private.read_health()
 returns jsonb
@@ -73,6 +73,7 @@ declare
     'verification', logloom_private.verification_health(),
     'canary', logloom_private.canary_health(v_now),
     'streams', logloom_private.stream_health(v_now),
+    'collectors', logloom_private.collector_health(v_now),
     'archive', logloom_private.archive_health(v_now),
     'storage', logloom_private.storage_health(),
     'pre_request', logloom_private.pre_request_health(),
@@ -98,9 +99,9 @@ declare
   );
   v_status constant text := logloom_private.worst_status(v_checks);
   -- The service is ready while a receiver fails, because the receiver belongs to one tenant. It is
-  -- also ready while storage fills up, until ingest is refused.
+  -- also ready while a collector fails, and while storage fills up, until ingest is refused.
   v_ready constant text := logloom_private.worst_status(
-    v_checks - 'streams'
+    v_checks - '{streams,collectors}'::text[]
       - case v_checks #>> '{storage,status}' when 'degraded' then 'storage' else '' end
   );
 begin
@@ -123,7 +124,7 @@ begin
         'available', v_ready = 'healthy',
         'status', v_ready,
         'checks', coalesce(
-          logloom_private.unhealthy_checks(v_checks - '{jobs,streams}'::text[]), '{}'
+          logloom_private.unhealthy_checks(v_checks - '{jobs,streams,collectors}'::text[]), '{}'
         )
           || jsonb_strip_nulls(jsonb_build_object(
             'jobs', logloom_private.unhealthy_checks(v_checks -> 'jobs'),
@@ -162,6 +163,6 @@ comment on function public.health_report() is
   'Returns the answer of the edge function health: status, timestamp, the checks, and the answer '
   'of each endpoint (available: 200, otherwise 503). The checks are database, queue (events, '
   'seconds), writer (milliseconds, seconds), partitions, alerts, sealing, verification, canary '
-  '(milliseconds), streams, archive (bytes), storage (bytes), pre_request, project, installation '
-  'and jobs, each with a reason if it is not healthy. Thresholds: logloom_private.settings and '
-  'logloom_private.jobs.';
+  '(milliseconds), streams, collectors, archive (bytes), storage (bytes), pre_request, project, '
+  'installation and jobs, each with a reason if it is not healthy. Thresholds: '
+  'logloom_private.settings and logloom_private.jobs.';

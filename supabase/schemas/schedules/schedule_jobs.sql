@@ -24,6 +24,7 @@ begin
       ('send_log_streams', 'send', 'send_log_streams', '2 seconds', '3 minutes'),
       ('archive_logs', 'send', 'archive_step', '5 seconds', '10 minutes'),
       ('run_canary', 'send', 'run_canary', '1 minute', '10 minutes'),
+      ('collect', 'tend', 'collect', '1 minute', '10 minutes'),
       ('compact_log_counts', 'tend', 'compact_log_counts', '20 seconds', '5 minutes'),
       ('maintain_partitions', 'tend', 'maintain_partitions', '1 hour', '3 hours'),
       ('seal_logs', 'tend', 'seal_step', '1 minute', '1 hour'),

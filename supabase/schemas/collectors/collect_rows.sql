@@ -1,0 +1,117 @@
+-- Returns those of the ids {id: time} that a later read may find again. Rows become visible in the
+-- order of their commits, not of their times, so each read begins two minutes before read_to.
+create function logloom_private.ids_to_skip(p_ids jsonb, p_read_to timestamptz)
+returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select coalesce(jsonb_object_agg(i.key, i.value), '{}')
+    from jsonb_each_text(p_ids) i
+    where i.value::timestamptz >= p_read_to - interval '2 minutes'
+  );
+end;
+$$;
+
+-- Reads the next 1000 new rows of a source. p_found_sql: a query of the id, time and record of each
+-- row at $1 or later.
+create function logloom_private.collect_rows(
+  p_collector logloom_private.collectors, p_found_sql text
+)
+returns logloom_private.collected
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_known constant jsonb := coalesce(p_collector.cursor -> 'ids', '{}');
+  v_now constant timestamptz := clock_timestamp();
+  v_ids jsonb;
+  v_new logloom_private.collected;
+begin
+  execute format(
+    'select array_agg(n.record order by n.at), jsonb_object_agg(n.id, n.at), max(n.at), '
+      'count(*) < 1000 from ('
+      'select * from (%s) f (id, at, record) where not $2 ? f.id order by f.at limit 1000) n',
+    p_found_sql
+  )
+  into v_new.records, v_ids, v_new.read_to, v_new.is_complete
+  using coalesce(p_collector.read_to, v_now) - interval '2 minutes', v_known;
+  v_new.read_to := case
+    when v_new.is_complete then v_now else greatest(v_new.read_to, p_collector.read_to)
+  end;
+  v_new.cursor := jsonb_build_object(
+    'ids', logloom_private.ids_to_skip(v_known || coalesce(v_ids, '{}'), v_new.read_to),
+    'has_found', v_ids is not null or p_collector.cursor @> '{"has_found": true}'
+  );
+  v_new.note := case v_new.cursor ->> 'has_found' when 'false' then 'nothing was found yet' end;
+  return v_new;
+end;
+$$;
+
+-- Reads Auth's audit log: sign-ins and changes of users. Names, mail addresses and phone numbers
+-- stay out: user_id says who it was. There is no index on created_at, so each read scans the table.
+create function logloom_private.collect_auth(p_collector logloom_private.collectors)
+returns logloom_private.collected
+language sql
+return logloom_private.collect_rows(
+  p_collector,
+  $sql$
+    select e.id::text, e.created_at, logloom_private.event_of(
+      'auth', 'auth', e.created_at, 'info', e.event ->> 'action', jsonb_build_object(
+        'log_type', e.event -> 'log_type', 'ip', nullif(e.ip_address, ''),
+        'provider', e.event #> '{traits,provider}', 'subject', e.event #> '{traits,user_id}'
+      ), e.event ->> 'actor_id'
+    )
+    from (
+      select a.*, case
+        -- A name with \u0000 is valid json and no jsonb.
+        when pg_input_is_valid(a.payload::text, 'jsonb') then a.payload::jsonb
+      end as event
+      from auth.audit_log_entries a
+    ) e
+    where e.created_at >= $1
+  $sql$
+);
+
+-- Reads failed runs of pg_cron, and requests of pg_net (those of database webhooks too) that were
+-- refused or got no answer. May contain values and stay out: a run's command, the lines after the
+-- first one of its error, the bodies of answers. There is no index on times of runs, and few
+-- projects delete old ones: only the last 50000 count.
+create function logloom_private.collect_jobs(p_collector logloom_private.collectors)
+returns logloom_private.collected
+language sql
+return logloom_private.collect_rows(
+  p_collector,
+  $sql$
+    select 'run ' || d.runid, r.at, logloom_private.event_of(
+      'pg_cron', 'failed_job', r.at, 'error',
+      coalesce(nullif(split_part(d.return_message, e'\n', 1), ''), 'The run failed'),
+      jsonb_build_object('job', coalesce(j.jobname, d.jobid::text), 'run', d.runid)
+    )
+    from cron.job_run_details d
+    cross join lateral (select coalesce(d.end_time, d.start_time) as at) r
+    left join cron.job j on j.jobid = d.jobid
+    where d.runid > (select max(x.runid) - 50000 from cron.job_run_details x)
+      and d.status = 'failed' and r.at >= $1
+  $sql$ || case when to_regclass('net._http_response') is null then '' else $sql$
+    union all
+    select 'request ' || r.id, r.created, logloom_private.event_of(
+      'pg_net', 'failed_request', r.created,
+      case when r.status_code < 500 then 'warn' else 'error' end,
+      coalesce('A request was answered ' || r.status_code, 'A request got no answer'),
+      jsonb_build_object(
+        'request', r.id, 'status', r.status_code, 'error', r.error_msg,
+        'webhook', h.hook_name, 'table', h.hook_table_id::regclass
+      )
+    )
+    from net._http_response r
+    left join $sql$ || case
+      when to_regclass('supabase_functions.hooks') is not null then 'supabase_functions.hooks'
+      else '(select 0::bigint as request_id, '''' as hook_name, 0::oid as hook_table_id)'
+    end || $sql$ h on h.request_id = r.id
+    where r.created >= $1
+      and (r.status_code >= 400 or r.timed_out or r.error_msg is not null)
+  $sql$ end
+);
