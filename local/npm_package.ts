@@ -5,7 +5,7 @@ import { removeIfThere } from "./files.ts";
 import {
   filesBelow,
   functionFiles,
-  functionNames,
+  installableFunctions,
   ourShared,
 } from "../packages/logloom/src/cli/guest/files.ts";
 import { installPackages } from "./npm.ts";
@@ -64,7 +64,7 @@ export async function buildPackage(progress: (step: string) => void): Promise<st
 /** Copies the files that init, upgrade and uninstall need, and the licences of bundled packages. */
 async function copyInstallation(): Promise<void> {
   const folder = `${checkout}/supabase`;
-  const functions = await functionFiles(`${folder}/functions`, functionNames, "health");
+  const functions = await functionFiles(`${folder}/functions`, installableFunctions, "health");
   const files = [
     ...await filesBelow(`${folder}/migrations`),
     ...[...functions.keys()].map((path) =>

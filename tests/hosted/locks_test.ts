@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { copyFunctions, load, packageEnv } from "../../local/function_packages.ts";
 import { findRuntime, hostedVersion } from "../../local/deno_runtimes.ts";
-import { checkout, functionNames } from "../../local/stack.ts";
+import { checkout } from "../../local/stack.ts";
+import { installableFunctions } from "../../packages/logloom/src/cli/guest/files.ts";
 import { eventually } from "../support/eventually.ts";
 
 const runtime = await findRuntime(hostedVersion, () => {});
@@ -11,7 +12,7 @@ const env = {
   SUPABASE_SECRET_KEYS: '{"default":"sb_secret_of_nobody"}',
 };
 
-for (const name of functionNames) {
+for (const name of installableFunctions) {
   Deno.test(`${name} is loaded with its unchanged lock file, and answers`, async () => {
     await using copy = await copyFunctions();
     const folder = `${copy.path}/${name}`;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { parse } from "smol-toml";
 import { exists } from "../../local/files.ts";
 import { checkout, functionNames } from "../../local/stack.ts";
+import { installableFunctions } from "../../packages/logloom/src/cli/guest/files.ts";
 import { walk } from "../../local/list_files.ts";
 import { userAgent } from "../../supabase/functions/_shared/database.ts";
 import { createOwnTraffic } from "../../supabase/functions/ingest/own_drain_events.ts";
@@ -18,21 +19,21 @@ Deno.test("each edge function is listed everywhere", async () => {
   for await (const { name, isDirectory } of Deno.readDir(`${checkout}/supabase/functions`)) {
     if (isDirectory && !name.startsWith("_")) folders.push(name);
   }
-  assert.deepEqual(folders.sort(), [...functionNames].sort());
-  for (const name of functionNames) {
+  assert.deepEqual(folders.sort(), [...installableFunctions].sort());
+  for (const name of installableFunctions) {
     assert.match(name, /^(ingest|health|logloom-[a-z]+)$/, "a guest's names are its own");
   }
   const { functions } = parse(await read("supabase/config.toml"));
   assert.deepEqual(
     structuredClone(functions),
     Object.fromEntries(
-      functionNames.map((name) => [name, {
+      installableFunctions.map((name) => [name, {
         verify_jwt: false,
         import_map: `./functions/${name}/deno.json`,
       }]),
     ),
   );
-  for (const name of functionNames) {
+  for (const name of installableFunctions) {
     assert.ok(await exists(`${checkout}/supabase/functions/${name}/deno.json`), name);
   }
 });
@@ -67,7 +68,9 @@ Deno.test("drains leave out requests to the functions, and the functions' calls 
   const { isOwn } = createOwnTraffic()("");
   const stays = (path: string) =>
     !isOwn({ metadata: { request: { path, headers: { user_agent: userAgent } } } }, "");
-  assert.deepEqual(functionNames.filter((name) => stays(`/functions/v1/${name}`)), ["health"]);
+  assert.deepEqual(installableFunctions.filter((name) => stays(`/functions/v1/${name}`)), [
+    "health",
+  ]);
   const paths = (await walk(["supabase/functions"])).filter((path) => /(?<!test)\.ts$/.test(path));
   const texts = (await Promise.all(paths.map(read))).join("");
   const calls = [...texts.matchAll(/(?:(?:callDatabase\(|operation:)\s*"|\/rpc\/)(\w+)/g)]

@@ -11,7 +11,7 @@ export interface DrainSender {
 
 /** Paths of our functions. `health` is missing: no delivery calls it, and a project may have its own `health`. */
 const functionPath =
-  /^(\/functions\/v1)?\/(ingest|logloom-archive|logloom-notify|logloom-read|logloom-stream)(?=[/?]|$)/;
+  /^(\/functions\/v1)?\/(ingest|logloom-archive|logloom-notify|logloom-platform|logloom-read|logloom-stream)(?=[/?]|$)/;
 
 const operationPath = /^\/rest\/v1\/rpc\/(\w+)(?=\?|$)/;
 
@@ -19,7 +19,8 @@ const operationPath = /^\/rest\/v1\/rpc\/(\w+)(?=\?|$)/;
 const operations: ReadonlySet<string> = new Set(
   `
     claim_alert_notifications claim_log_archive_work claim_log_streams
-    complete_alert_notification get_log_secret_scope health_report ingest_signer ingest_text
+    complete_alert_notification exchange_platform_logs get_log_secret_scope health_report
+    ingest_signer ingest_text
     list_unsealed_alert_secrets match_log_archive read_log_stream_batch read_logs run_writer
     seal_alert_secret settle_alert_notification settle_log_archive_work
     settle_log_stream_batch

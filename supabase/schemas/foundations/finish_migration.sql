@@ -51,9 +51,9 @@ begin
       ]),
       ('service_role', array[
         'claim_archive_work', 'claim_due_notifications', 'claim_due_streams',
-        'complete_notification', 'digest_of_signer', 'ingest_each', 'match_archive',
-        'next_stream_batch', 'note_project', 'open_portal_session', 'put_sealed', 'read_by_key',
-        'read_health', 'run_writer_in_place', 'settle_archive_work', 'settle_claim',
+        'complete_notification', 'digest_of_signer', 'exchange_window', 'ingest_each',
+        'match_archive', 'next_stream_batch', 'note_project', 'open_portal_session', 'put_sealed',
+        'read_by_key', 'read_health', 'run_writer_in_place', 'settle_archive_work', 'settle_claim',
         'settle_stream_batch', 'unsealed_secrets'
       ])
   ) g (roles, names)

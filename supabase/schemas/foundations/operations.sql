@@ -38,6 +38,7 @@ begin
       ('delete_logs', '{user}', null),
       ('delete_saved_search', '{user}', null),
       ('delete_tenant', '{user,service_role}', null),
+      ('exchange_platform_logs', '{service_role}', null),
       ('expire_alert_silence', '{user,service_role}', null),
       ('export_logs', '{user,viewer}', 'read_log_export'),
       ('get_alert_incident', '{user}', null),

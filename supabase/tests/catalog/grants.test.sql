@@ -117,7 +117,8 @@ select set_eq(
       array[
         'ingest_signer', 'ingest_text', 'run_writer', 'health_report',
         'claim_alert_notifications', 'claim_log_archive_work', 'claim_log_streams',
-        'complete_alert_notification', 'list_unsealed_alert_secrets', 'match_log_archive',
+        'complete_alert_notification', 'exchange_platform_logs', 'list_unsealed_alert_secrets',
+        'match_log_archive',
         'open_log_portal_session', 'read_log_stream_batch', 'read_logs', 'seal_alert_secret',
         'settle_alert_notification', 'settle_log_archive_work', 'settle_log_stream_batch'
       ]

@@ -35,6 +35,9 @@ export const functionNames = [
   "logloom-stream",
 ] as const;
 
+/** With the function that a project has only if it asks for it. */
+export const installableFunctions = [...functionNames, "logloom-platform"] as const;
+
 /** A folder with a leading underscore is not a function. `_shared` belongs to the project. */
 export const ourShared = "_logloom";
 export const manifestPath = `${ourShared}/manifest.json`;

@@ -5,8 +5,8 @@ import {
   filesBelow,
   filesInTheWay,
   functionFiles,
-  functionNames,
   functionsOf,
+  installableFunctions,
   manifestOf,
   manifestPath,
   nameIn,
@@ -46,6 +46,8 @@ export interface InstallationOptions {
   healthAs?: string;
   /** A size, or `none`. If undefined, the limit stays unchanged. */
   storageLimit?: string;
+  /** Whether to install logloom-platform. If it is there, it stays. */
+  withPlatform?: boolean;
   now?: Date;
 }
 
@@ -64,7 +66,7 @@ export async function installInto(
 export async function prepareInstallation(
   project: string,
   source: string,
-  { now = new Date(), healthAs, storageLimit }: InstallationOptions,
+  { now = new Date(), healthAs, storageLimit, withPlatform }: InstallationOptions,
 ): Promise<Installation> {
   const folder = await supabaseFolder(project, source);
   const ours = await migrationsIn(`${source}/migrations`);
@@ -83,8 +85,12 @@ export async function prepareInstallation(
   }
   const isOurs = new Set(ours.map(({ name }) => name));
   const health = healthName(healthAs ?? manifest.health);
-  const functions = functionNames.map(nameIn(health));
-  const files = await functionFiles(`${source}/functions`, functionNames, health);
+  const names = installableFunctions.filter((name) =>
+    name !== "logloom-platform" || withPlatform ||
+    functionsOf(Object.keys(manifest.files)).includes(name)
+  );
+  const functions = names.map(nameIn(health));
+  const files = await functionFiles(`${source}/functions`, names, health);
   const theirSql = [
     ...theirs.filter(({ name }) => !isOurs.has(name)).map(({ text }) => text),
     ...await Promise.all(
@@ -164,7 +170,7 @@ async function differs(contents: ReadonlyMap<string, string>): Promise<boolean> 
 
 /** Returns a valid function name that no other function of Logloom has. */
 function healthName(name: string): string {
-  const others: readonly string[] = functionNames.filter((other) => other !== "health");
+  const others: readonly string[] = installableFunctions.filter((other) => other !== "health");
   if (/^[A-Za-z][A-Za-z0-9_-]*$/.test(name) && !others.includes(name)) return name;
   throw new Failure(
     `Nothing was installed. --health-as takes a function's name of letters, digits, - and _, ` +

@@ -113,7 +113,14 @@ Deno.test("if the project has a function health, Logloom's gets the name that th
   assert.equal(await Deno.readTextFile(`${folder}/health/index.ts`), "// mine\n");
   assert.ok(await exists(`${folder}/logs-health/index.ts`));
 
-  assert.deepEqual(await functionsOfProject(`${shop.path}/supabase`), functions);
+  const removed = await functionsOfProject(`${shop.path}/supabase`);
+  assert.deepEqual(removed, [...functions, "logloom-platform"]);
+  // The function that has to be asked for stays from then on.
+  await using other = await project({});
+  for (const withPlatform of [true, undefined]) {
+    const added = await installInto(other.path, ours, { withPlatform });
+    assert.equal(added.functions.at(-1), "logloom-platform");
+  }
 
   // A new name for health removes the folder with the old name.
   const renamed = await installInto(shop.path, ours, { healthAs: "status" });
@@ -277,7 +284,7 @@ Deno.test("a storage limit is its own migration, is remembered, and is changed b
   for (const limit of ["300", "0MB", "5TB", "all", ""]) {
     await assert.rejects(run(limit), {
       message:
-        `Nothing was installed. --storage-limit takes a size such as 300MB or 3GB, or none: ${limit} is neither.`,
+        `Nothing was changed. --storage-limit takes a size such as 300MB or 3GB, or none: ${limit} is neither.`,
     });
   }
 });

@@ -50,13 +50,13 @@ export function migrationsToAdd(
 }
 
 /** Returns the bytes of a size such as 300MB or 3GB, in PostgreSQL's units. Null for `none`. */
-export function limitBytes(limit: string): number | null {
+export function limitBytes(limit: string, option = "--storage-limit"): number | null {
   if (limit.toLowerCase() === "none") return null;
   const [, amount, unit] = /^(\d+(?:\.\d+)?) ?([MG])B$/i.exec(limit) ?? [];
   const bytes = Math.floor(Number(amount) * 1024 ** (unit?.toUpperCase() === "G" ? 3 : 2));
   if (bytes > 0 && Number.isSafeInteger(bytes)) return bytes;
   throw new Failure(
-    `Nothing was installed. --storage-limit takes a size such as 300MB or 3GB, or none: ${limit} is neither.`,
+    `Nothing was changed. ${option} takes a size such as 300MB or 3GB, or none: ${limit} is neither.`,
   );
 }
 

@@ -1,7 +1,7 @@
 import { withoutLogloom } from "./config.ts";
 import {
   digest,
-  functionNames,
+  installableFunctions,
   manifestPath,
   nameIn,
   readManifest,
@@ -14,7 +14,7 @@ import { migrationsIn } from "./installation.ts";
 /** Returns Logloom's functions by their names in the project. */
 export async function functionsOfProject(supabaseFolder: string): Promise<string[]> {
   const { health } = await readManifest(`${supabaseFolder}/functions`);
-  return functionNames.map(nameIn(health));
+  return installableFunctions.map(nameIn(health));
 }
 
 /** Removes the files of an installation from a project's folder. Edited files stay. */
