@@ -412,7 +412,7 @@ Deno.test("starter kits and libraries, and functions with operations' former nam
     refused.err,
     /functions\/health\n {2}\[functions\.health\] in config\.toml\n.*--health-as NAME/,
   );
-  await initLocally(club, machine.env, "--health-as", "logs-health");
+  await initLocally(club, machine.env, "--health-as", "logs-health", "--collect", "jobs");
   const added = (await migrations(`${club.folder}/supabase/migrations`))[2];
   assert.equal(added, "20290103000000_logloom_foundations.sql");
   await eventually("PostgREST has read its settings", async () => {

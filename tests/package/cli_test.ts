@@ -568,6 +568,19 @@ interface Finding {
   todo?: string;
 }
 
+Deno.test("rules for the project's own events are added once", async () => {
+  const tenant = await filled("cli-project", [{ msg: "a" }]);
+  await using home = await newHome({ LOGLOOM_URL: stack.url, LOGLOOM_TOKEN: tenant.token });
+  const add = async (...args: string[]) =>
+    (await home.run(["alerts", "add", "project", "--database-limit", "10MB", ...args])).out;
+  const names = ["Failed jobs", "New slow statement", "Database nearly full"];
+  const shown = (await add("--dry-run")).trim().split("\n").map((line) => JSON.parse(line));
+  assert.deepEqual(shown.map(({ p_name }) => p_name), names);
+  assert.equal(shown[2].p_threshold, 8388608);
+  assert.equal(await add(), names.map((name) => `Made ${name}.\n`).join(""));
+  assert.equal(await add(), names.map((name) => `${name} is there.\n`).join(""));
+});
+
 Deno.test("doctor finds a healthy deployment healthy, and a broken one broken", async () => {
   const tenant = await newTenant("cli-doctor");
   await using home = await loggedIn(tenant);

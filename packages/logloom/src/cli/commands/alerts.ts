@@ -3,6 +3,7 @@ import type { AlertRule } from "../../read/types.ts";
 import { jsonOf } from "../../../../../supabase/functions/_shared/exact_numbers.ts";
 import { Failure } from "../failure.ts";
 import { type Cli, type Command, newCommand } from "../command_line.ts";
+import { limitBytes } from "../guest/migrations.ts";
 import { columns, harmless, jsonLine } from "../format_lines.ts";
 import { idOf, type Named } from "../id_of_name.ts";
 import { timeOf, wholeNumber } from "../options.ts";
@@ -34,7 +35,7 @@ export function alerts(cli: Cli): Command {
       "history --since 7d",
     ],
   });
-  const parts = [list, create, preview, test, pause, resume, remove, history];
+  const parts = [list, create, add, preview, test, pause, resume, remove, history];
   for (const part of parts) group.addCommand(part(cli));
   return group;
 }
@@ -126,6 +127,57 @@ const required = [
   ["--above", "p_threshold"],
   ["--window", "p_window_minutes"],
 ] as const;
+
+/** A rule that fires above its threshold. */
+const above = (
+  p_threshold: number,
+  p_name: string,
+  p_query_dsl: string,
+  minutes: number,
+): Rule => ({
+  ...{ p_name, p_query_dsl, p_threshold, p_window_minutes: minutes, p_comparison: "gt" },
+  ...{ p_cooldown_minutes: 60, p_enabled: true },
+});
+
+const projectRules = (limit: number | null) => [
+  above(0, "Failed jobs", "@kind:(failed_job failed_request)", 5),
+  above(0, "New slow statement", "@kind:statement @new_in_top_ten:true", 60),
+  ...limit === null
+    ? []
+    : [above(0.8 * limit, "Database nearly full", "@kind:database_size | max(@bytes)", 120)],
+];
+
+interface AddOptions extends RuleOptions {
+  databaseLimit: string;
+  dryRun?: true;
+}
+
+function add(cli: Cli): Command {
+  return newPart(cli, "add", "Makes the rules for the project's own events that are missing", [
+    "project --email ops@example.com --database-limit 8GB",
+    "project --dry-run",
+  ])
+    .argument("<set>", "project, the only set")
+    .option("--email <address>", "whom to mail")
+    .option("--webhook <url>", "where to post")
+    .option("--database-limit <size>", "the size at which the database is full: 500MB, 8GB", "none")
+    .option("--dry-run", "show the rules, and make none")
+    .action(async (set: string, options: AddOptions) => {
+      if (set !== "project") throw new Failure(`there is no set ${set}; say project.`);
+      const limit = limitBytes(options.databaseLimit, "--database-limit");
+      const given = await ruleOf(cli, options);
+      const rules = projectRules(limit).map((rule): Rule => ({ ...rule, ...given }));
+      if (options.dryRun) return rules.forEach((rule) => console.log(jsonLine(rule)));
+      const reader = await openReader(cli, options);
+      const names: string[] = [];
+      for await (const { name } of reader.list("list_alert_rules", {}, cli)) names.push(name);
+      for (const rule of rules) {
+        const isThere = names.includes(`${rule.p_name}`);
+        if (!isThere) await reader.call("create_alert_rule", rule, cli);
+        console.log(isThere ? `${rule.p_name} is there.` : `Made ${rule.p_name}.`);
+      }
+    });
+}
 
 function preview(cli: Cli): Command {
   return withCondition(newPart(

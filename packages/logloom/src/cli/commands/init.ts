@@ -3,7 +3,13 @@ import { Failure } from "../failure.ts";
 import { type Cli, type Command, newCommand } from "../command_line.ts";
 import { readManifest, supabaseFolder } from "../guest/files.ts";
 import { type Installation, migrationsIn, prepareInstallation } from "../guest/installation.ts";
-import { databaseStep, keysStep, migrationsStep, tenantStep } from "../init/database_steps.ts";
+import {
+  collectStep,
+  databaseStep,
+  keysStep,
+  migrationsStep,
+  tenantStep,
+} from "../init/database_steps.ts";
 import { filesStep, functionsStep, hookStep } from "../init/folder_steps.ts";
 import { linesOf, lookAt, runSteps, type Step } from "../init/steps.ts";
 import { openProject, type Project, type ProjectOptions } from "../init/project.ts";
@@ -18,6 +24,7 @@ interface Options extends ProjectOptions {
   healthAs?: string;
   tenant?: string;
   owner?: string;
+  collect?: string;
   profile?: string;
   files?: true;
   yes?: true;
@@ -57,6 +64,7 @@ needs SUPABASE_ACCESS_TOKEN. LOGLOOM_DATABASE_URL, if set, is the way to the hos
     )
     .option("--tenant <id>", "the first tenant; else it has the project's name")
     .option("--owner <email>", "the tenant's owner; else the only user that the project has")
+    .option("--collect <names>", `the project's own events: all, or some of ${collectors.join()}`)
     .option("--health-as <name>", "the name of Logloom's function health, if the project has one")
     .option("--profile <name>", "where the key for this command line is stored; else default")
     .option("--files", "write the folder alone, and leave database and functions to you")
@@ -66,6 +74,7 @@ needs SUPABASE_ACCESS_TOKEN. LOGLOOM_DATABASE_URL, if set, is the way to the hos
         const steps = [
           ...versionSteps(setup),
           tenantStep(setup),
+          ...setup.collect.length > 0 ? [collectStep(setup)] : [],
           keysStep(setup),
           proofStep(setup),
           doctorStep(setup),
@@ -81,7 +90,7 @@ async function writeFiles(cli: Cli, folder: string, options: Options): Promise<v
   const { write, isChange: _, ...installation } = await prepareInstallation(
     folder,
     cli.supabase,
-    { ...options, storageLimit },
+    { ...options, storageLimit, withPlatform: collectorsOf(options).includes("platform") },
   );
   if (!options.dryRun) await write();
   if (options.json) return console.log(JSON.stringify(installation));
@@ -137,6 +146,7 @@ async function withSetup(
   try {
     const storageLimit = await limitOf(cli, project.folder, options);
     const name = await profileFor(project, options);
+    const collect = collectorsOf(options);
     let prepared: Promise<Installation> | undefined;
     await act({
       cli,
@@ -145,17 +155,28 @@ async function withSetup(
         prepared ??= prepareInstallation(project.folder, cli.supabase, {
           ...options,
           storageLimit,
+          withPlatform: collect.includes("platform"),
         }),
       forgetPrepared: () => prepared = undefined,
       migrations: () => migrationsIn(`${project.supabaseFolder}/migrations`),
       tenant: options.tenant,
       owner: options.owner,
+      collect,
       profile: name,
       say: options.json ? () => {} : console.log,
     });
   } finally {
     await project.close();
   }
+}
+
+/** The last one needs a token and a function of its own, so `all` does not include it. */
+const collectors = ["auth", "database", "jobs", "statements", "platform"];
+
+function collectorsOf({ collect }: Options): string[] {
+  const names = collect === "all" ? collectors.slice(0, -1) : collect?.split(",") ?? [];
+  if (names.every((name) => collectors.includes(name))) return names;
+  throw new Failure(`--collect takes all, or some of ${collectors.join()}, not ${collect}.`);
 }
 
 /** Returns the limit of a new installation. Undefined keeps the limit of an earlier one. */
@@ -223,7 +244,7 @@ While nothing is sent, Logloom takes three connections and 1.3 % of a core. A mi
 323 MB for a day and a half, then 27 MB.
 `;
 
-function sayNext({ project, profile, cli, say }: Setup): void {
+function sayNext({ project, profile, collect, cli, say }: Setup): void {
   const search = `${cli.call("search")} 'service:web'`;
   say(`
 Log from an app:
@@ -233,4 +254,5 @@ Log from an app:
   log.info("hello");
 
 Then search: ${search}${profile === "default" ? "" : ` --profile ${profile}`}`);
+  if (collect.length === 0) say(`The project's own events: ${cli.call("init")} --collect all`);
 }

@@ -184,6 +184,26 @@ export function tenantStep(setup: Setup): Step {
   };
 }
 
+/** Turns on the collectors of --collect. Their events go to the first tenant, unless another one is set. */
+export function collectStep(setup: Setup): Step {
+  const names = setup.collect.join(", ");
+  return {
+    name: "collectors",
+    look: () => Promise.resolve(todo(`turns on ${names}`)),
+    async run() {
+      const { tenant } = await findTenant(setup);
+      await setup.project.query(`
+        with tenant as (
+          update logloom_private.settings
+          set project_tenant_id = coalesce(project_tenant_id, ${literal(tenant)}) where singleton
+        )
+        update logloom_private.collectors set is_on = true, next_at = now()
+        where name in (${setup.collect.map(literal).join(", ")})`);
+      return done(`${names} are on`);
+    },
+  };
+}
+
 const nameOf = ({ id, email }: User) => email ?? id;
 
 const appKeyName = "first app";

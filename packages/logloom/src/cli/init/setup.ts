@@ -15,6 +15,8 @@ export interface Setup {
   migrations(): Promise<Migration[]>;
   readonly tenant: string | undefined;
   readonly owner: string | undefined;
+  /** The collectors to turn on. */
+  readonly collect: readonly string[];
   /** The profile that gets the key for this command line. */
   readonly profile: string;
   /** Functions of an earlier version. They are deleted after the new ones are deployed. */
