@@ -307,6 +307,7 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "exchange_platform_logs": { Args: { "p_read": Json }; Returns: Json };
       "expire_alert_silence": {
         Args: { "p_silence_id": string; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_alert_silence"];

@@ -800,6 +800,29 @@ ALTER TABLE "logloom"."error_groups"
 ALTER TABLE "logloom"."error_groups"
   SET (fillfactor=70);
 
+CREATE TABLE "logloom_private"."collectors" (
+  "name"       text                     NOT NULL,
+  "is_on"      boolean                  NOT NULL DEFAULT false,
+  "every"      interval                 NOT NULL,
+  "read_to"    timestamp with time zone,
+  "cursor"     jsonb                    NOT NULL DEFAULT '{}'::jsonb,
+  "next_at"    timestamp with time zone NOT NULL DEFAULT now(),
+  "note"       text,
+  "failures"   integer                  NOT NULL DEFAULT 0,
+  "last_error" text,
+  "sources"    text[]                   NOT NULL DEFAULT '{auth_logs,edge_logs,function_edge_logs,function_logs,postgres_logs,storage_logs}'::text[],
+  CONSTRAINT "collectors_every_is_within_bounds" CHECK (((every >= '00:01:00'::interval) AND (every <= '1 day'::interval))),
+  CONSTRAINT "collectors_name_is_known" CHECK ((name = ANY (ARRAY['auth'::text, 'database'::text, 'jobs'::text, 'platform'::text, 'statements'::text]))),
+  CONSTRAINT "collectors_pkey" PRIMARY KEY (name),
+  CONSTRAINT "collectors_sources_are_names" CHECK ((array_to_string(sources, ','::text) ~ '^[a-z_]{1,40}(,[a-z_]{1,40}){0,19}$'::text))
+);
+
+ALTER TABLE "logloom_private"."collectors"
+  ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE "logloom_private"."collectors"
+  FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE "logloom_private"."error_counts" (
   "tenant_id"   text                     NOT NULL,
   "fingerprint" text                     NOT NULL,
@@ -1031,7 +1054,7 @@ ALTER TABLE "logloom_private"."settings"
   ADD COLUMN "max_storage_bytes" bigint;
 
 ALTER TABLE "logloom_private"."settings"
-  ADD COLUMN "operators_tenant" text;
+  ADD COLUMN "project_tenant_id" text;
 
 ALTER TABLE "logloom_private"."settings"
   ADD COLUMN "storage_policy" text NOT NULL DEFAULT 'drop_oldest'::text;
@@ -1110,6 +1133,14 @@ ALTER TABLE "logloom_private"."sql_log"
 
 ALTER TABLE "logloom_private"."sql_log"
   ADD COLUMN "bytes" integer NOT NULL;
+
+CREATE TYPE "logloom_private"."collected" AS (
+  "records"     logloom_private.own_record[],
+  "cursor"      jsonb,
+  "read_to"     timestamp WITH time zone,
+  "is_complete" boolean,
+  "note"        text
+);
 
 CREATE TYPE "logloom_private"."page_cursor" AS (
   "order"           text,
@@ -4912,6 +4943,57 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.collect()
+  RETURNS interval
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_started_at constant timestamptz := clock_timestamp();
+  v_tenant_id constant text := logloom_private.project_tenant();
+  v_row logloom_private.collectors;
+  v_new logloom_private.collected;
+begin
+  select c.* into v_row
+  from logloom_private.collectors c
+  where c.is_on and v_tenant_id is not null
+    -- No collector waits for longer than a day, unless the clock was set back.
+    and v_started_at not between c.next_at - interval '25 hours' and c.next_at
+  order by c.next_at
+  limit 1
+  for update skip locked;
+  if not found then
+    return null;
+  end if;
+  begin
+    execute format('select c.* from logloom_private.collect_%s($1) c', v_row.name)
+    into v_new using v_row;
+    v_row.note := coalesce(
+      (logloom_private.ingest_own(v_tenant_id, v_new.records)).error, v_new.note
+    );
+    v_row.cursor := v_new.cursor;
+    v_row.read_to := v_new.read_to;
+    -- How logloom-platform read is known later.
+    v_row.failures := case v_row.name when 'platform' then v_row.failures else 0 end;
+  exception when query_canceled or others then
+    v_row.failures := v_row.failures + 1;
+    v_row.last_error := left(format('%s: %s', sqlstate, sqlerrm), 500);
+  end;
+  -- A slow read is followed by a pause, so that a collector takes at most 1 % of the time.
+  v_row.next_at := clock_timestamp() + case
+    when v_new.is_complete is not false
+    then least(greatest(v_row.every, 100 * (clock_timestamp() - v_started_at)), '1 day')
+    else '0'
+  end;
+  update logloom_private.collectors c
+  set (cursor, read_to, note, failures, last_error, next_at) = (
+    v_row.cursor, v_row.read_to, v_row.note, v_row.failures, v_row.last_error, v_row.next_at
+  )
+  where c.name = v_row.name;
+  return '0';
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.collect_alert (
   p_rule     logloom.alert_rules,
   p_purpose  text,
@@ -4973,6 +5055,248 @@ begin
     on conflict do nothing;
   end if;
   return v_waiting;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.collect_database (
+  p_collector logloom_private.collectors
+)
+  RETURNS logloom_private.collected
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select row(
+      array_agg(
+        logloom_private.event_of('postgres', t.kind, clock_timestamp(), t.level, t.msg, t.attrs)
+        order by t.kind, t.rank
+      ) filter (where t.told_at is null),
+      jsonb_object_agg(t.name, coalesce(t.told_at, clock_timestamp())),
+      clock_timestamp(), true, null
+    )::logloom_private.collected
+    from (
+      select r.kind, r.rank, r.level, n.name,
+        case when r.rank <= 20 then r.msg else format('%s more were left out', r.states - 20) end
+          as msg,
+        case when r.rank <= 20 then r.attrs else '{}' end as attrs,
+        (
+          select o.at
+          from (select (p_collector.cursor ->> n.name)::timestamptz as at) o
+          where o.at > clock_timestamp() - interval '1 hour'
+        ) as told_at
+      from (
+        select s.*, row_number() over (partition by s.kind order by s.weight desc, s.key) as rank,
+          count(*) over (partition by s.kind) as states,
+          case when s.is_grave then 'error' when not s.is_grave then 'warn' else 'info' end as level
+        from logloom_private.database_states() s
+      ) r
+      cross join concat_ws(' ', r.kind, r.level, case when r.rank <= 20 then r.key end) n (name)
+      where r.rank <= 21
+    ) t
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.collect_platform (
+  p_collector logloom_private.collectors
+)
+  RETURNS logloom_private.collected
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  perform logloom_private.wake_function('logloom-platform');
+  return row(
+    null, p_collector.cursor, coalesce(p_collector.read_to, now()), true, p_collector.note
+  )::logloom_private.collected;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.collect_rows (
+  p_collector logloom_private.collectors,
+  p_found_sql text
+)
+  RETURNS logloom_private.collected
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_known constant jsonb := coalesce(p_collector.cursor -> 'ids', '{}');
+  v_now constant timestamptz := clock_timestamp();
+  v_ids jsonb;
+  v_new logloom_private.collected;
+begin
+  execute format(
+    'select array_agg(n.record order by n.at), jsonb_object_agg(n.id, n.at), max(n.at), '
+      'count(*) < 1000 from ('
+      'select * from (%s) f (id, at, record) where not $2 ? f.id order by f.at limit 1000) n',
+    p_found_sql
+  )
+  into v_new.records, v_ids, v_new.read_to, v_new.is_complete
+  using coalesce(p_collector.read_to, v_now) - interval '2 minutes', v_known;
+  v_new.read_to := case
+    when v_new.is_complete then v_now else greatest(v_new.read_to, p_collector.read_to)
+  end;
+  v_new.cursor := jsonb_build_object(
+    'ids', logloom_private.ids_to_skip(v_known || coalesce(v_ids, '{}'), v_new.read_to),
+    'has_found', v_ids is not null or p_collector.cursor @> '{"has_found": true}'
+  );
+  v_new.note := case v_new.cursor ->> 'has_found' when 'false' then 'nothing was found yet' end;
+  return v_new;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.collect_auth (
+  p_collector logloom_private.collectors
+)
+  RETURNS logloom_private.collected
+  LANGUAGE sql
+RETURN logloom_private.collect_rows(p_collector, '
+    select e.id::text, e.created_at, logloom_private.event_of(
+      ''auth'', ''auth'', e.created_at, ''info'', e.event ->> ''action'', jsonb_build_object(
+        ''log_type'', e.event -> ''log_type'', ''ip'', nullif(e.ip_address, ''''),
+        ''provider'', e.event #> ''{traits,provider}'', ''subject'', e.event #> ''{traits,user_id}''
+      ), e.event ->> ''actor_id''
+    )
+    from (
+      select a.*, case
+        -- A name with \u0000 is valid json and no jsonb.
+        when pg_input_is_valid(a.payload::text, ''jsonb'') then a.payload::jsonb
+      end as event
+      from auth.audit_log_entries a
+    ) e
+    where e.created_at >= $1
+  '::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.collect_jobs (
+  p_collector logloom_private.collectors
+)
+  RETURNS logloom_private.collected
+  LANGUAGE sql
+RETURN logloom_private.collect_rows(p_collector, ('
+    select ''run '' || d.runid, r.at, logloom_private.event_of(
+      ''pg_cron'', ''failed_job'', r.at, ''error'',
+      coalesce(nullif(split_part(d.return_message, e''\n'', 1), ''''), ''The run failed''),
+      jsonb_build_object(''job'', coalesce(j.jobname, d.jobid::text), ''run'', d.runid)
+    )
+    from cron.job_run_details d
+    cross join lateral (select coalesce(d.end_time, d.start_time) as at) r
+    left join cron.job j on j.jobid = d.jobid
+    where d.runid > (select max(x.runid) - 50000 from cron.job_run_details x)
+      and d.status = ''failed'' and r.at >= $1
+  '::text || CASE WHEN (to_regclass('net._http_response'::text) IS NULL) THEN ''::text ELSE (('
+    union all
+    select ''request '' || r.id, r.created, logloom_private.event_of(
+      ''pg_net'', ''failed_request'', r.created,
+      case when r.status_code < 500 then ''warn'' else ''error'' end,
+      coalesce(''A request was answered '' || r.status_code, ''A request got no answer''),
+      jsonb_build_object(
+        ''request'', r.id, ''status'', r.status_code, ''error'', r.error_msg,
+        ''webhook'', h.hook_name, ''table'', h.hook_table_id::regclass
+      )
+    )
+    from net._http_response r
+    left join
+      '::text || CASE WHEN (to_regclass('supabase_functions.hooks'::text) IS NOT NULL) THEN 'supabase_functions.hooks'::text ELSE '(select 0::bigint as request_id, '''' as
+      hook_name, 0::oid as hook_table_id)'::text END) || ' h on h.request_id = r.id
+    where r.created >= $1
+      and (r.status_code >= 400 or r.timed_out or r.error_msg is not null)
+  '::text) END));
+
+CREATE OR REPLACE FUNCTION logloom_private.collect_statements (
+  p_collector logloom_private.collectors
+)
+  RETURNS logloom_private.collected
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_schema constant text := (
+    select e.extnamespace::regnamespace
+    from pg_catalog.pg_extension e
+    where e.extname = 'pg_stat_statements'
+  );
+  v_new logloom_private.collected := row(null, null, clock_timestamp(), true, null);
+begin
+  if v_schema is null then
+    raise undefined_object using message = 'The project has no extension pg_stat_statements';
+  end if;
+  execute format(
+    $sql$
+      with spent as materialized (
+        select t.*, (o.value ->> 2)::numeric as old_ms, (o.value ->> 3)::integer as old_rank,
+          t.ms - coalesce((o.value ->> 0)::numeric, 0) as new_ms,
+          t.calls - coalesce((o.value ->> 1)::numeric, 0) as new_calls
+        from (
+          select s.queryid::text as id, round(sum(s.total_exec_time)::numeric, 3) as ms,
+            sum(s.calls) as calls, min(left(s.query, 8000)) as query
+          from %s.pg_stat_statements s
+          join pg_catalog.pg_database d on d.oid = s.dbid and d.datname = current_database()
+          where s.queryid is not null
+          group by s.queryid
+        ) t
+        left join jsonb_each($1) o on o.key = t.id
+      ), top as materialized (
+        select p.*, row_number() over (order by p.new_ms desc, p.id) as rank
+        from (
+          select s.*, logloom_private.statement_text(s.query) as text
+          from spent s where s.new_calls > 0 order by s.new_ms desc limit 60
+        ) p
+        where p.text is not null
+        order by rank
+        limit 20
+      )
+      select
+        -- The first read only notes the totals.
+        array_agg(logloom_private.event_of(
+          'postgres', 'statement', $2, 'info', t.text, jsonb_build_object(
+            'queryid', t.id, 'rank', t.rank, 'calls', t.new_calls, 'total_ms', t.new_ms,
+            'mean_ms', round(t.new_ms / t.new_calls, 3), 'change_ms', t.new_ms - t.old_ms,
+            'new_in_top_ten', t.rank <= 10 and (t.old_rank <= 10) is not true
+          )
+        ) order by t.rank) filter (where t.rank is not null and $1 <> '{}'),
+        jsonb_object_agg(s.id, jsonb_build_array(
+          s.ms, s.calls, case when $1 <> '{}' then s.new_ms end, t.rank
+        ))
+      from spent s
+      left join top t on t.id = s.id
+    $sql$,
+    v_schema
+  )
+  into v_new.records, v_new.cursor
+  using p_collector.cursor, v_new.read_to;
+  return v_new;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.collector_health (
+  p_now timestamp with time zone
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select logloom_private.health_grade(null, string_agg(c.name || c.fault, '; ' order by c.name))
+      || jsonb_build_object('on', coalesce(jsonb_object_agg(c.name, jsonb_build_object(
+        'read_to', c.read_to, 'note', c.note, 'failures', c.failures,
+        'error_code', substring(c.last_error from '^[0-9A-Z]{5}')
+      )) filter (where c.name is not null), '{}'))
+    from (
+      select x.*, case
+        when logloom_private.project_tenant() is null
+        then ' stores nothing: settings.project_tenant_id names no tenant'
+        when x.failures > 2 then format(': %s reads failed in a row', x.failures)
+        when p_now - x.read_to > x.every + interval '10 minutes'
+        then format(' is %s s behind', round(extract(epoch from p_now - x.read_to)))
+      end as fault
+      from logloom_private.collectors x
+      where x.is_on
+    ) c
+  );
 end;
 $function$;
 
@@ -6299,6 +6623,77 @@ begin
     end,
     null
   ) || jsonb_build_object('state', v_state);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.database_states()
+  RETURNS TABLE (
+    kind     text,
+    key      text,
+    weight   numeric,
+    is_grave boolean,
+    msg      text,
+    attrs    jsonb
+  )
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_now constant timestamptz := clock_timestamp();
+begin
+  return query
+  select 'long_transaction', concat(a.pid, ' ', a.xact_start), s.age, s.age >= 900,
+    format('A transaction is open for %s s', s.age), jsonb_build_object(
+      'pid', a.pid, 'user', a.usename, 'application', a.application_name, 'state', a.state,
+      'seconds', s.age, 'queryid', a.query_id::text
+    )
+  from pg_catalog.pg_stat_activity a
+  cross join floor(extract(epoch from v_now - a.xact_start)) s (age)
+  where a.backend_type = 'client backend' and s.age >= 60
+  union all
+  select 'lock_wait', concat(l.pid, ' ', l.waitstart), s.age, s.age >= 900,
+    format('A statement waits for a lock for %s s', s.age), jsonb_build_object(
+      'pid', l.pid, 'blocked_by', pg_blocking_pids(l.pid), 'table', l.relation::regclass,
+      'seconds', s.age
+    )
+  from pg_catalog.pg_locks l
+  cross join floor(extract(epoch from v_now - l.waitstart)) s (age)
+  where not l.granted and s.age >= 60
+  union all
+  select 'connections', '', c.used, c.used >= 0.95 * m.most,
+    format('%s of %s connections are used', c.used, m.most),
+    jsonb_build_object('used', c.used, 'limit', m.most)
+  from (
+    select count(*) as used from pg_catalog.pg_stat_activity a
+    where a.backend_type = 'client backend'
+  ) c
+  cross join cast(current_setting('max_connections') as integer) m (most)
+  where c.used >= 0.8 * m.most
+  union all
+  select 'replication_slot', r.slot_name, w.bytes, r.wal_status in ('unreserved', 'lost'),
+    format('The replication slot %s holds %s of WAL', r.slot_name, pg_size_pretty(w.bytes)),
+    jsonb_build_object('slot', r.slot_name, 'bytes', w.bytes, 'active', r.active)
+  from pg_catalog.pg_replication_slots r
+  cross join pg_wal_lsn_diff(pg_current_wal_lsn(), r.restart_lsn) w (bytes)
+  where w.bytes > 1 << 30
+  union all
+  select 'wraparound', d.datname, x.age, x.age >= 1500000000,
+    format('The oldest transaction of %s is %s old: 2 billion stop it', d.datname, x.age),
+    jsonb_build_object('database', d.datname, 'age', x.age)
+  from pg_catalog.pg_database d
+  cross join greatest(age(d.datfrozenxid), mxid_age(d.datminmxid)) x (age)
+  where x.age >= 500000000
+  union all
+  select 'dead_rows', t.relid::regclass::text, t.n_dead_tup, false,
+    format('%s has %s dead rows and %s others', t.relid::regclass, t.n_dead_tup, t.n_live_tup),
+    jsonb_build_object('table', t.relid::regclass, 'dead', t.n_dead_tup, 'live', t.n_live_tup)
+  from pg_catalog.pg_stat_user_tables t
+  where t.n_dead_tup >= 10000 and t.n_dead_tup >= 0.5 * t.n_live_tup
+  union all
+  select 'database_size', '', z.bytes, null, 'The database has ' || pg_size_pretty(z.bytes),
+    jsonb_build_object('bytes', z.bytes)
+  from pg_database_size(current_database()) z (bytes);
 end;
 $function$;
 
@@ -8021,6 +8416,22 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.event_of (
+  p_service text,
+  p_kind    text,
+  p_at      timestamp with time zone,
+  p_level   text,
+  p_msg     text,
+  p_attrs   jsonb,
+  p_user_id text                     DEFAULT NULL::text
+)
+  RETURNS logloom_private.own_record
+  LANGUAGE sql
+  STABLE
+RETURN
+  jsonb_populate_record(NULL::logloom_private.own_record, jsonb_build_object('ts', p_at, 'level', p_level, 'msg', p_msg, 'service', p_service, 'user_id', p_user_id, 'attrs',
+  (jsonb_build_object('kind', p_kind) || jsonb_strip_nulls(p_attrs))));
+
 CREATE OR REPLACE FUNCTION logloom_private.exact_field (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -8118,6 +8529,91 @@ begin
   p_tail.first := coalesce(v_first, p_tail.first);
   p_tail.id := v_id;
   return p_tail;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.exchange_window (
+  p_read jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role reads or writes the collectors and the queue
+declare
+  v_tenant_id constant text := logloom_private.project_tenant();
+  v_now constant timestamptz := clock_timestamp();
+  v_last constant timestamptz := p_read ->> 'last';
+  v_collector logloom_private.collectors;
+  v_from timestamptz;
+  v_read_to timestamptz;
+  v_records logloom_private.own_record[];
+  v_ids jsonb;
+begin
+  perform logloom_private.require_own_project();
+  select c.* into v_collector
+  from logloom_private.collectors c
+  where c.name = 'platform' and c.is_on and c.read_to is not null and v_tenant_id is not null
+  for update;
+  if not found then
+    return null;
+  elsif p_read -> 'window_id' = v_collector.cursor -> 'window_id' then
+    -- 1. Note an error
+    if p_read ? 'error' then
+      update logloom_private.collectors c
+      set failures = c.failures + 1, last_error = left(p_read ->> 'error', 500),
+        next_at = v_now + greatest(
+          make_interval(secs => (p_read ->> 'retry_after')::double precision),
+          logloom_private.back_off(c.failures + 1, '1 minute', '1 hour')
+        )
+      where c.name = 'platform';
+      return null;
+    end if;
+    -- 2. Store the records that are new
+    v_ids := coalesce(v_collector.cursor -> 'ids', '{}');
+    select array_agg(jsonb_populate_record(null::logloom_private.own_record, n.row)),
+      v_ids || coalesce(jsonb_object_agg(n.row ->> 'id', n.row -> 'ts'), '{}')
+    into v_records, v_ids
+    from (
+      select distinct on (e ->> 'id') e as row
+      from jsonb_array_elements(p_read -> 'records') e
+      where not v_ids ? (e ->> 'id')
+    ) n;
+    v_from := v_collector.cursor ->> 'from';
+    if v_last <= v_from then
+      v_records := v_records || logloom_private.event_of(
+        'logloom', 'left_out', v_from, 'warn',
+        'A page of logs does not hold all of one millisecond: the others were left out', '{}'
+      );
+    end if;
+    -- 3. Move the cursor. After a full page the window continues at its last time.
+    v_from := greatest(v_last, v_from + interval '1 ms');
+    v_read_to := greatest(
+      v_collector.read_to,
+      case when v_last is null then (v_collector.cursor ->> 'to')::timestamptz else v_from end
+    );
+    update logloom_private.collectors c
+    set failures = 0, read_to = v_read_to,
+      note = (logloom_private.ingest_own(v_tenant_id, v_records)).error,
+      cursor = jsonb_build_object('ids', logloom_private.ids_to_skip(v_ids, v_read_to)) || case
+        when v_last is null then '{}'
+        else jsonb_build_object('from', v_from, 'to', c.cursor -> 'to')
+      end
+    where c.name = 'platform';
+    if v_last is null and v_read_to > v_now - interval '1 minute' then
+      return null;
+    end if;
+  end if;
+  -- 4. Give the next window. The API takes at most 24 hours.
+  update logloom_private.collectors c
+  set cursor = jsonb_build_object(
+    'from', c.read_to - interval '2 minutes', 'to', least(v_now, c.read_to + interval '1 hour')
+  ) || c.cursor || jsonb_build_object('window_id', gen_random_uuid())
+  where c.name = 'platform'
+  returning c.cursor - 'ids' || jsonb_build_object('sources', c.sources) into p_read;
+  return p_read;
 end;
 $function$;
 
@@ -9386,9 +9882,9 @@ begin
       ]),
       ('service_role', array[
         'claim_archive_work', 'claim_due_notifications', 'claim_due_streams',
-        'complete_notification', 'digest_of_signer', 'ingest_each', 'match_archive',
-        'next_stream_batch', 'note_project', 'open_portal_session', 'put_sealed', 'read_by_key',
-        'read_health', 'run_writer_in_place', 'settle_archive_work', 'settle_claim',
+        'complete_notification', 'digest_of_signer', 'exchange_window', 'ingest_each',
+        'match_archive', 'next_stream_batch', 'note_project', 'open_portal_session', 'put_sealed',
+        'read_by_key', 'read_health', 'run_writer_in_place', 'settle_archive_work', 'settle_claim',
         'settle_stream_batch', 'unsealed_secrets'
       ])
   ) g (roles, names)
@@ -10091,6 +10587,24 @@ CREATE OR REPLACE FUNCTION logloom_private.idempotency_key_lifetime()
   LANGUAGE sql
   IMMUTABLE
 RETURN '24:00:00'::interval;
+
+CREATE OR REPLACE FUNCTION logloom_private.ids_to_skip (
+  p_ids     jsonb,
+  p_read_to timestamp with time zone
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select coalesce(jsonb_object_agg(i.key, i.value), '{}')
+    from jsonb_each_text(p_ids) i
+    where i.value::timestamptz >= p_read_to - interval '2 minutes'
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.ingest (
   p_request logloom_private.ingest_request,
@@ -14142,6 +14656,7 @@ begin
       ('delete_logs', '{user}', null),
       ('delete_saved_search', '{user}', null),
       ('delete_tenant', '{user,service_role}', null),
+      ('exchange_platform_logs', '{service_role}', null),
       ('expire_alert_silence', '{user,service_role}', null),
       ('export_logs', '{user,viewer}', 'read_log_export'),
       ('get_alert_incident', '{user}', null),
@@ -15355,6 +15870,21 @@ begin
       - current_setting('superuser_reserved_connections')::integer
       - coalesce(current_setting('reserved_connections', true)::integer, 0)
       - (select sum(d.numbackends) from pg_stat_database d)
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.project_tenant()
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select t.tenant_id
+    from logloom_private.settings s
+    join logloom.tenants t on t.tenant_id = s.project_tenant_id
   );
 end;
 $function$;
@@ -18696,6 +19226,7 @@ declare
     'verification', logloom_private.verification_health(),
     'canary', logloom_private.canary_health(v_now),
     'streams', logloom_private.stream_health(v_now),
+    'collectors', logloom_private.collector_health(v_now),
     'archive', logloom_private.archive_health(v_now),
     'storage', logloom_private.storage_health(),
     'pre_request', logloom_private.pre_request_health(),
@@ -18721,9 +19252,9 @@ declare
   );
   v_status constant text := logloom_private.worst_status(v_checks);
   -- The service is ready while a receiver fails, because the receiver belongs to one tenant. It is
-  -- also ready while storage fills up, until ingest is refused.
+  -- also ready while a collector fails, and while storage fills up, until ingest is refused.
   v_ready constant text := logloom_private.worst_status(
-    v_checks - 'streams'
+    v_checks - '{streams,collectors}'::text[]
       - case v_checks #>> '{storage,status}' when 'degraded' then 'storage' else '' end
   );
 begin
@@ -18746,7 +19277,7 @@ begin
         'available', v_ready = 'healthy',
         'status', v_ready,
         'checks', coalesce(
-          logloom_private.unhealthy_checks(v_checks - '{jobs,streams}'::text[]), '{}'
+          logloom_private.unhealthy_checks(v_checks - '{jobs,streams,collectors}'::text[]), '{}'
         )
           || jsonb_strip_nulls(jsonb_build_object(
             'jobs', logloom_private.unhealthy_checks(v_checks -> 'jobs'),
@@ -21592,6 +22123,7 @@ begin
       ('send_log_streams', 'send', 'send_log_streams', '2 seconds', '3 minutes'),
       ('archive_logs', 'send', 'archive_step', '5 seconds', '10 minutes'),
       ('run_canary', 'send', 'run_canary', '1 minute', '10 minutes'),
+      ('collect', 'tend', 'collect', '1 minute', '10 minutes'),
       ('compact_log_counts', 'tend', 'compact_log_counts', '20 seconds', '5 minutes'),
       ('maintain_partitions', 'tend', 'maintain_partitions', '1 hour', '3 hours'),
       ('seal_logs', 'tend', 'seal_step', '1 minute', '1 hour'),
@@ -23465,6 +23997,28 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.statement_text (
+  p_query text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select left(t.text, 500)
+    from btrim(regexp_replace(
+      regexp_replace(left(p_query, 4000), '(--[^\n]*|/\*([^*]|\*+[^*/])*\*+/|\s)+', ' ', 'g'),
+      '(?<![\w$])\d[\w.]*', '?', 'g'
+    )) t (text)
+    where t.text ~* '^[( ]*(select|insert|update|delete|merge|call|with|values|table)\M'
+      -- Quotes, dollar quotes, nested comments, and those that were cut.
+      and p_query !~ '[''\\]|\$[[:alpha:]_]*\$|/\*[^*]*/\*' and t.text !~ '\*/|/ ?\*'
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.stats_aggregates (
   p_query logloom_private.compiled_query
 )
@@ -24022,7 +24576,7 @@ begin
   select t.tenant_id, s.max_record_bytes, s.max_record_values
   into v_state.tenant_id, v_state.max_record_bytes, v_state.max_record_values
   from logloom_private.settings s
-  join logloom.tenants t on t.tenant_id = s.operators_tenant;
+  join logloom.tenants t on t.tenant_id = s.project_tenant_id;
   if not found or logloom_private.is_being_deleted(v_state.tenant_id) then
     return;
   end if;
@@ -28353,6 +28907,21 @@ exception when query_canceled then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.exchange_platform_logs (
+  p_read jsonb DEFAULT NULL::jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  perform logloom_private.require_parameter('p_read', p_read is null);
+  return logloom_private.exchange_window(p_read);
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."exchange_platform_logs"(jsonb) FROM PUBLIC, "anon", "authenticated";
+
 CREATE OR REPLACE FUNCTION public.get_alert_incident (
   p_incident_id uuid DEFAULT NULL::uuid
 )
@@ -29701,8 +30270,6 @@ COMMENT ON COLUMN "logloom_private"."settings"."max_storage_bytes" IS 'Bytes of 
 
 COMMENT ON COLUMN "logloom_private"."settings"."notification_open_limit" IS 'Deliveries in progress at once, for all tenants. Raise it where slow receivers delay others.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."operators_tenant" IS 'The tenant that gets a record when storage fills up. Null: none. Set it to your own tenant and alert on the record.';
-
 COMMENT ON COLUMN "logloom_private"."settings"."partition_days_ahead" IS 'Daily partitions that are created ahead of today. Raise it where ingest_future_limit is longer.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."partition_drop_lock_timeout" IS 'How long the drop of a day waits for readers, while others wait behind it. Raise it where days are not dropped in time.';
@@ -29710,6 +30277,8 @@ COMMENT ON COLUMN "logloom_private"."settings"."partition_drop_lock_timeout" IS 
 COMMENT ON COLUMN "logloom_private"."settings"."portal_session_lifetime_max" IS 'Longest life of a portal session. Lower it where a stolen link must end sooner.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."portal_url" IS 'The URL of the portal''s page, for links to it. Null: no links. Set it when you host the page.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."project_tenant_id" IS 'The tenant that gets the project''s own events. Null: none are stored. Set it to your own tenant and alert on its events.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."provision_by_secret_key" IS 'Whether a request with the secret key creates the tenant that it names. Turn it on where your backend sends for new customers.';
 
@@ -29847,6 +30416,8 @@ COMMENT ON FUNCTION "public"."delete_saved_search"(uuid) IS 'Deletes a saved sea
 
 COMMENT ON FUNCTION "public"."delete_tenant"(text) IS 'Deletes the tenant with all its data. Only owners may call it, and they must name the tenant. Its keys and tokens are refused at once. A job deletes the rest and leaves a receipt in logloom_private.tenant_deletions. Only then can the id be used again. Errors: PT400, PT401, PT403, PT404.';
 
+COMMENT ON FUNCTION "public"."exchange_platform_logs"(jsonb) IS 'The edge function logloom-platform calls it. p_read: what it has read, {} at first: {window_id, records (with their ids), last (the time of the last row of a full page)} or {window_id, error, retry_after}. Returns what to read next, {window_id, from, to, sources}, or null. Errors: PT400, PT409 (another project''s database), PT503.';
+
 COMMENT ON FUNCTION "public"."expire_alert_silence"(uuid, text) IS 'Ends a silence now and returns it. A silence that has ended stays as it is. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."export_logs"(text, text, text, text, text, text, text) IS 'Returns a page of an export: {text, records, cursor, next_cursor, logs}. Serves GET logloom-read/v1/export. The export has the records that were received before it began. p_format: ndjson (default; one record a line, as in search_logs), csv (RFC 4180), or json (the records are in logs). p_order: asc (default) or desc. p_cursor: next_cursor of the page before. To continue after a lost page, send the cursor of any page, and as p_after <ts>,<id> of the last record received. Errors: PT400, PT401, PT403, PT408, PT429.';
@@ -29873,7 +30444,7 @@ COMMENT ON FUNCTION "public"."get_tenant_settings"(text) IS 'Returns the current
 
 COMMENT ON FUNCTION "public"."get_tenant_usage"(text, integer) IS 'Returns the tenant''s usage in this UTC month, its limits, percentages, a projection for the end of the month, and the disk space of its records (stored). Also the usage by month and day of the last p_months (1 to 24, default 1). All acknowledged events count. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."health_report"() IS 'Returns the answer of the edge function health: status, timestamp, the checks, and the answer of each endpoint (available: 200, otherwise 503). The checks are database, queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, sealing, verification, canary (milliseconds), streams, archive (bytes), storage (bytes), pre_request, project, installation and jobs, each with a reason if it is not healthy. Thresholds: logloom_private.settings and logloom_private.jobs.';
+COMMENT ON FUNCTION "public"."health_report"() IS 'Returns the answer of the edge function health: status, timestamp, the checks, and the answer of each endpoint (available: 200, otherwise 503). The checks are database, queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, sealing, verification, canary (milliseconds), streams, collectors, archive (bytes), storage (bytes), pre_request, project, installation and jobs, each with a reason if it is not healthy. Thresholds: logloom_private.settings and logloom_private.jobs.';
 
 COMMENT ON FUNCTION "public"."ingest_signer"(uuid, text, text) IS 'For the edge function ingest: who signed a message with the hex SHA-256 of an API key. p_signature: HMAC-SHA256 as hex. p_message: in base64. Returns the digest of the key, which may be revoked or expired. Errors: PT400, PT401.';
 
@@ -30079,6 +30650,8 @@ COMMENT ON TABLE "logloom_private"."blocks" IS 'Records of past days, up to sett
 
 COMMENT ON TABLE "logloom_private"."canary_rounds" IS 'The canary''s rounds, one a minute, kept for a day. A round has the times when its record was acknowledged, found by a search and found by a tail, and when the records of the last hour were counted.';
 
+COMMENT ON TABLE "logloom_private"."collectors" IS 'Collectors of the project''s own events. Those with is_on store them in settings.project_tenant_id. read_to: everything before was read, except rows that became visible more than two minutes late. cursor: what the next read needs, such as ids that it finds again. note: what the last read lacks, and why. sources: the logs that platform reads.';
+
 COMMENT ON TABLE "logloom_private"."confirmation_mails" IS 'A row for each mail with a code, kept as long as it counts towards the limit of the mailbox.';
 
 COMMENT ON TABLE "logloom_private"."dead_letters" IS 'Events that could not be written, and why. logloom_private.replay_dead_letters() tries to write them again.';
@@ -30162,6 +30735,8 @@ COMMENT ON TYPE "logloom_private"."alert_band" IS 'The usual value and the thres
 COMMENT ON TYPE "logloom_private"."alert_reading" IS 'How many records were read, newest first; the oldest of them; whether no older one is left.';
 
 COMMENT ON TYPE "logloom_private"."alert_window" IS 'A window of a rule, or of one of its groups, and its value.';
+
+COMMENT ON TYPE "logloom_private"."collected" IS 'New records and the next state of a collector. is_complete: false if more can be read now.';
 
 COMMENT ON TYPE "logloom_private"."column_values" IS 'The values of a column. An array of this type has the values of several columns.';
 
@@ -30387,6 +30962,8 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."digest_of_signer"(uuid, text, bytea
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."error_groups_errors"() TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."exchange_window"(jsonb) TO "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."forget_gone_errors"(text, text[]) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."group_errors"() TO "authenticated", "service_role";
@@ -30444,6 +31021,8 @@ GRANT EXECUTE
   TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."create_api_key"(text, text, text, text[], uuid) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."exchange_platform_logs"(jsonb) TO "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."get_error_group"(text, uuid, timestamp WITH time zone) TO "authenticated", "service_role";
 
@@ -30557,5 +31136,11 @@ where p.plan_id = l.plan_id;
 insert into logloom_private.error_progress (counted_from, write_seq)
 select coalesce(max(w.write_seq), 0), coalesce(max(w.write_seq), 0)
 from logloom_private.log_writes w;
+
+-- The collectors of the project's own events, all off.
+insert into logloom_private.collectors (name, every)
+values
+  ('auth', '1 minute'), ('database', '1 minute'), ('jobs', '1 minute'), ('platform', '1 minute'),
+  ('statements', '1 hour');
 
 select logloom_private.finish_migration();
