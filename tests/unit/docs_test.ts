@@ -56,7 +56,7 @@ Deno.test("every file that a page names exists", async () => {
 Deno.test("docs/background/architecture.md names existing files, by itself or in the folder of the file before", async () => {
   const page = await Deno.readTextFile(`${checkout}/docs/background/architecture.md`);
   const files = await walk(
-    "supabase console packages/logloom/src tests types docs local citus bench".split(" "),
+    "supabase console packages/logloom/src cli tests types docs local citus bench".split(" "),
   );
   const missing: string[] = [];
   let [root, folder] = ["", ""];

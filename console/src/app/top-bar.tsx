@@ -11,9 +11,6 @@ import { useScreens } from "./use-screens.ts";
 import { TenantSwitcher } from "./tenant-switcher.tsx";
 import { UserMenu } from "./user-menu.tsx";
 
-/** Below this width, in CSS pixels, the links to all screens do not fit into the bar. */
-const linksWidth = 1200;
-
 /** The bar with the tenant, the screens, the palette and the user menu. */
 export function TopBar({ screen, onHelp, onGo }: {
   screen: Screen;
@@ -21,7 +18,7 @@ export function TopBar({ screen, onHelp, onGo }: {
   onGo: () => void;
 }) {
   const isNarrow = useIsNarrow();
-  const hasMenu = useIsNarrow(linksWidth);
+  const hasMenu = useIsNarrow("links");
   return (
     <header className="top-bar">
       {hasMenu && <NavMenu screen={screen} />}

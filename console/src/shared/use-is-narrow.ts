@@ -1,15 +1,18 @@
 import { useCallback, useSyncExternalStore } from "react";
 
-/** A phone's width, in CSS pixels. */
-const phone = 760;
+const widths = {
+  /** A phone's. */
+  phone: "(max-width: 760px)",
+  /** Where the links to all screens do not fit into the bar. */
+  links: "(max-width: 1200px)",
+};
 
-/** Whether the page is at most this wide: by default, as narrow as a phone. */
-export function useIsNarrow(width = phone): boolean {
-  const media = globalThis.matchMedia(`(max-width: ${width}px)`);
+/** Whether the page is as narrow as that. */
+export function useIsNarrow(width: keyof typeof widths = "phone"): boolean {
   const subscribe = useCallback((listener: () => void) => {
-    const narrow = globalThis.matchMedia(`(max-width: ${width}px)`);
-    narrow.addEventListener("change", listener);
-    return () => narrow.removeEventListener("change", listener);
+    const media = globalThis.matchMedia(widths[width]);
+    media.addEventListener("change", listener);
+    return () => media.removeEventListener("change", listener);
   }, [width]);
-  return useSyncExternalStore(subscribe, () => media.matches);
+  return useSyncExternalStore(subscribe, () => globalThis.matchMedia(widths[width]).matches);
 }

@@ -39,7 +39,7 @@ begin
           'Values in the attributes of a record; the rest is dropped. Raise it where members are '
           'dropped, at the price of memory.'),
         ('sql_log_events',
-          'Records that a transaction may log with logloom.log(); the rest is counted in one more. '
+          'Records that SQL may log in one transaction; the rest is counted in one more record. '
           'Raise it where transactions change many rows.'),
         ('queue_hard_limit_bytes',
           'Bytes of the queue on disk; above them ingest answers 503. Null: a tenth of '
