@@ -99,6 +99,11 @@ begin
       and coalesce(i.schema, '') not in ('logloom', 'logloom_private', 'logloom_citus')
       and i.identity !~ ' on logloom(_private)?\.'
       and i.identity !~ '^(for )?logloom(_private)?\.'
+      -- The triggers of logloom.audit_table() go with their function.
+      and not (
+        d.classid = 'pg_trigger'::regclass and d.refclassid = 'pg_proc'::regclass
+        and d.refobjid::regproc::text = 'logloom_private.audit_changes'
+      )
     union
     select format('trigger %I on %s', t.tgname, t.tgrelid::regclass)
     from pg_catalog.pg_trigger t

@@ -36,7 +36,7 @@ export async function allCallers(): Promise<Callers[]> {
       key: reads,
       client: reads,
       viewer: isFor("viewer"),
-      session: reads,
+      session: reads && isFor("viewer"),
       service: isFor("service_role"),
     };
   });

@@ -14,7 +14,7 @@ const library = {
   deps: { neverBundle: [/^node:/, "react", "winston-transport"] },
 };
 
-const entries = "console edge express hono next pino read tenants viewer viewer-react winston"
+const entries = "audit console edge express hono next pino read tenants viewer viewer-react winston"
   .split(" ");
 
 export default defineConfig([

@@ -158,6 +158,7 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
     insert into logloom.error_groups (tenant_id, fingerprint, first_seen, last_seen, opened_at)
     values (${tenant.id}, 'f00d', now(), now(), now())`;
   await call("list_error_groups", {});
+  await call("verify_audit_trail", {});
 
   await call("delete_logs", {
     p_query_dsl: "level:error",

@@ -100,7 +100,7 @@ Deno.test("an expiry in the past and an unknown scope are refused", async () => 
     "Invalid p_expires_at: it is in the past",
   );
   for (const p_scopes of [["write"], [], ["ingest", "write"], [null]]) {
-    assertRpcError(await create({ p_scopes }), 400, "Invalid p_scopes: ingest, read, or both");
+    assertRpcError(await create({ p_scopes }), 400, "Invalid p_scopes: ingest, read, audit");
   }
   assertRpcError(
     await create({ p_expires_at: "1/2/2099" }),

@@ -61,6 +61,7 @@ for (const [way, send] of Object.entries(ways)) {
       // The jobs would change rules and deliveries.
       await using _evaluator = await stopJob(db, "evaluate_alerts");
       await using _sender = await stopJob(db, "send_notifications");
+      await using _linker = await stopJob(db, "link_audit_events");
       const user = await newUser();
       await user.client.call("update_tenant_settings", {});
       await db`update logloom.tenants set plan_id = 'pro' where tenant_id = ${user.tenantId}`;
@@ -104,6 +105,9 @@ for (const [way, send] of Object.entries(ways)) {
             where r.tenant_id = ${user.tenantId}`;
         }
         if (operation === "list_error_groups") await addError(db, user);
+        if (operation === "verify_audit_trail") {
+          await callAsOwner(db, "select logloom_private.link_audit_events()");
+        }
         if (operation === "list_log_archive") {
           const [part] = response as Record<string, unknown>[];
           await db`update logloom_private.settings set archive_bucket = ${`${part.bucket}`}`;
@@ -219,6 +223,8 @@ const shapes = [
   /^ll[tp]?_[0-9A-Za-z]{36}$/,
   /^ll_[0-9A-Za-z]{8}$/,
   /^\d{4}-\d\d$/,
+  /^\d{4}-\d\d-\d\d$/,
+  /^[0-9a-f]{64}$/,
   /^whsec_[0-9A-Za-z+/]{43}=$/,
   // Cursors of tail_logs and export_logs.
   /^[0-9A-Za-z_-]{150,300}$/,

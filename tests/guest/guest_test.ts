@@ -135,6 +135,8 @@ async function asBefore(grantsByDefault: boolean): Promise<void> {
   const token = tenantToken();
   assert.equal((await operation(shop, "search_logs", token))[0], 200);
   assert.equal((await operation(shop, "create_api_key", token, { p_name: "a" }))[0], 200);
+  await shop.sqlAsPostgres`select logloom.audit_table('public.settings')`;
+  await shop.sqlAsPostgres`select logloom.audit_table('public.settings')`;
   // The project's pre-request function is also called for Logloom's operations.
   const closed = await fetch(`${shop.api}/rpc/search_logs`, {
     method: "POST",

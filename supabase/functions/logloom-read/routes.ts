@@ -4,6 +4,10 @@ import { operation } from "./protocols/operation.ts";
 /** The protocol of each path below the function's name. Rarely used ones are loaded on their first request. */
 const routes: readonly (readonly [RegExp, () => Protocol | Promise<Protocol>])[] = [
   [/^\/v1\/export$/, async () => (await import("./protocols/export.ts")).exported],
+  [
+    /^\/v1\/audit\/export$/,
+    async () => (await import("./protocols/audit_export.ts")).auditExported,
+  ],
   [/^\/v1\/[a-z_]{1,60}$/, () => operation],
   [/^\/v1\/portal\/session$/, async () => (await import("./protocols/portal.ts")).portal],
   [

@@ -110,8 +110,8 @@ begin
   if v_expires_at <= now() then
     perform logloom_private.refuse('api_keys.expires_in_the_past');
   end if;
-  if not v_scopes <@ '{ingest, read}' or cardinality(v_scopes) = 0 or array_ndims(v_scopes) <> 1
-    or array_position(v_scopes, null) is not null
+  if not v_scopes <@ '{ingest, read, audit}' or cardinality(v_scopes) = 0
+    or array_ndims(v_scopes) <> 1 or array_position(v_scopes, null) is not null
   then
     perform logloom_private.refuse('api_keys.scope_is_unknown');
   end if;
@@ -124,6 +124,6 @@ $$;
 
 comment on function public.create_api_key(text, text, text, text[], uuid) is
   'Creates an API key and returns it with key_value, which is shown only now. p_name: 1 to 100 '
-  'characters after trimming. p_expires_at: none by default. p_scopes: ingest (default), read, or '
-  'both. p_view_id: the view that the key reads in, only for the scope read; none by default. '
+  'characters after trimming. p_expires_at: none by default. p_scopes: ingest (default), read, '
+  'audit. p_view_id: the view that the key reads in, only for the scope read; none by default. '
   'Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';

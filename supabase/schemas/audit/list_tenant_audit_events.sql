@@ -52,7 +52,7 @@ begin
   select e.event_id, e.tenant_id, e.occurred_at, e.actor, e.action, e.subject, e.details,
     e.client_id
   from logloom.audit_events e
-  where e.tenant_id = v_tenant_id
+  where e.tenant_id = v_tenant_id and e.source = 'logloom'
     and (p_action is null or e.action = p_action)
     and (v_from is null or e.occurred_at >= v_from)
     and (v_to is null or e.occurred_at < v_to)

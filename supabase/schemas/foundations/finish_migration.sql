@@ -24,14 +24,14 @@ begin
       ('authenticated, service_role', array[
         'abolish_tenant', 'acting_role', 'addresses_in_incidents', 'alert_entry_of',
         'alert_incident_of', 'alert_incident_state', 'alert_rule_of', 'alert_silence_of',
-        'alert_silence_state', 'api_key_status', 'audit_actions', 'change_alert_incidents',
-        'change_error_groups', 'change_log_stream', 'change_log_view', 'change_member',
-        'changed_rule_secrets', 'changed_secrets', 'check_query', 'check_rule_query',
-        'check_settings', 'checked_panels', 'choose_tenant', 'confirm_address',
+        'alert_silence_state', 'api_key_status', 'audit_actions', 'audit_here',
+        'change_alert_incidents', 'change_error_groups', 'change_log_stream', 'change_log_view',
+        'change_member', 'changed_rule_secrets', 'changed_secrets', 'check_query',
+        'check_rule_query', 'check_settings', 'checked_panels', 'choose_tenant', 'confirm_address',
         'current_admin_tenant_id', 'deliveries_of_incident', 'distinct_destinations',
         'effective_settings', 'end_alert_silence', 'end_portal_session', 'enqueue_rule_test',
-        'enroll_member', 'found_tenant', 'hold_view', 'is_being_deleted', 'is_viewer',
-        'iso_instant', 'issue_api_key', 'issue_ingest_token', 'issue_portal_session',
+        'enroll_member', 'erase_subject', 'found_tenant', 'hold_view', 'is_being_deleted',
+        'is_viewer', 'iso_instant', 'issue_api_key', 'issue_ingest_token', 'issue_portal_session',
         'late_seconds', 'list_bytes', 'list_limit', 'log_dashboard_of', 'log_view_of',
         'make_alert_silence', 'make_log_stream', 'make_log_view', 'my_key_reads', 'my_stored',
         'my_usage', 'new_api_key', 'note_saved_search_run', 'page_of_addresses',
@@ -47,7 +47,7 @@ begin
         'require_view_for_key', 'require_writing_client', 'resolve_tenant_to_change',
         'retention_days', 'saved_search_of', 'sent_claims', 'service_operations', 'shown_baseline',
         'shown_secrets', 'tags_are_valid', 'tenant_with_plan', 'time_parameter', 'token_is_valid',
-        'trim_space', 'with_baseline'
+        'trim_space', 'verify_trail', 'with_baseline'
       ]),
       ('service_role', array[
         'claim_archive_work', 'claim_due_notifications', 'claim_due_streams',
@@ -141,7 +141,8 @@ begin
   loop
     execute format('alter function %s set standard_conforming_strings = on', v_function);
   end loop;
-  revoke execute on all routines in schema logloom_private from public;
+  revoke execute on all routines in schema logloom, logloom_private from public;
+  grant execute on function logloom.audit(text, jsonb, jsonb, text) to authenticated, service_role;
   for v_grant in
     select
       p.oid::regprocedure as function, coalesce(g.roles, 'authenticated, service_role') as roles

@@ -13,7 +13,8 @@ create type logloom_private.lock_name as enum (
   'streams',
   'archive',
   'lane',
-  'errors'
+  'errors',
+  'audit'
 );
 
 comment on type logloom_private.lock_name is
@@ -25,7 +26,8 @@ comment on type logloom_private.lock_name is
   'lane or the tenant. lane: one worker in a lane. alerts: one evaluator of a tenant''s rules. '
   'delete_logs: one new deletion of a tenant at a time. members: one change of a tenant''s members '
   'at a time. notifications: one test or confirmation of a tenant''s address at a time. errors: '
-  'counts errors in their groups; a deletion that subtracts some takes it after its own.';
+  'counts errors in their groups; a deletion that subtracts some takes it after its own. audit: '
+  'links audit events.';
 
 -- Returns the key of a lock, for pg_advisory_xact_lock and similar functions.
 create function logloom_private.lock_key(p_name logloom_private.lock_name)

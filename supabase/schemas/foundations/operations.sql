@@ -39,6 +39,7 @@ begin
       ('delete_saved_search', '{user}', null),
       ('delete_tenant', '{user,service_role}', null),
       ('exchange_platform_logs', '{service_role}', null),
+      ('erase_audit_subject', '{user,service_role}', null),
       ('expire_alert_silence', '{user,service_role}', null),
       ('export_logs', '{user,viewer}', 'read_log_export'),
       ('get_alert_incident', '{user}', null),
@@ -66,6 +67,7 @@ begin
       ('list_alert_rules', '{user,viewer,service_role}', 'read_alert_rules'),
       ('list_alert_silences', '{user,service_role}', null),
       ('list_api_keys', '{user,service_role}', null),
+      ('list_audit_trail', '{user,service_role}', 'read_audit_trail'),
       ('list_error_groups', '{user,viewer,service_role}', 'read_error_groups'),
       ('list_log_archive', '{user,service_role}', null),
       ('list_log_archive_restores', '{user,service_role}', null),
@@ -91,6 +93,7 @@ begin
       ('preview_alert_rule', '{user,service_role}', null),
       ('read_log_stream_batch', '{service_role}', null),
       ('read_logs', '{service_role}', null),
+      ('record_audit_event', '{user,service_role}', null),
       ('remove_tenant_member', '{user,service_role}', null),
       ('restore_log_archive', '{user,service_role}', null),
       ('retry_alert_delivery', '{user}', null),
@@ -118,7 +121,8 @@ begin
       ('update_log_view', '{user,service_role}', null),
       ('update_saved_search', '{user}', null),
       ('update_tenant_settings', '{user,service_role}', null),
-      ('validate_query', '{user,viewer}', 'read_query_validity')
+      ('validate_query', '{user,viewer}', 'read_query_validity'),
+      ('verify_audit_trail', '{user,service_role}', null)
   ) o (operation, callers, reader);
 end;
 $$;
@@ -140,16 +144,17 @@ return array(
   select o.operation from logloom_private.operation_list() o where o.callers = '{service_role}'
 );
 
--- Returns the operations that API keys may read with, and their readers.
+-- Returns the operations that API keys may read with, and their readers. in_views: views and portal
+-- sessions may allow the operation.
 create function logloom_private.reading_operations()
-returns table (operation text, reader text)
+returns table (operation text, reader text, in_views boolean)
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
-  select o.operation, o.reader
+  select o.operation, o.reader, o.operation <> 'list_audit_trail'
   from logloom_private.operation_list() o
   where o.reader is not null;
 end;

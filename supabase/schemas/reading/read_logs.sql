@@ -30,7 +30,7 @@ begin
     return v_answer;
   end if;
   v_answer := logloom_private.read_in_scope(
-    logloom_private.scope_of_key(p_digest), p_operation, p_parameters
+    logloom_private.scope_of_key(p_digest, p_operation), p_operation, p_parameters
   );
   perform logloom_private.note_key_read(p_digest, p_operation);
   return v_answer;
@@ -62,6 +62,6 @@ $$;
 
 comment on function public.read_logs(text, text, jsonb, text) is
   'For the function logloom-read: returns the answer of an operation to an API key with the scope '
-  'read, or to a portal session. p_key_digest: SHA-256 of the key or token as hex. p_parameters: '
-  'the operation''s parameters by name. p_origin: the origin of the page that frames the portal. '
-  'Errors: PT400, PT401, PT403, PT404, PT408, PT429.';
+  'read or audit, or to a portal session. p_key_digest: SHA-256 of the key or token as hex. '
+  'p_parameters: the operation''s parameters by name. p_origin: the origin of the page that frames '
+  'the portal. Errors: PT400, PT401, PT403, PT404, PT408, PT429.';

@@ -60,8 +60,9 @@ begin
     join pg_catalog.pg_namespace n on n.oid = c.relnamespace
     join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id'
     where n.nspname in ('logloom', 'logloom_private') and c.relkind = 'r'
-      and not c.relispartition and c.relname not in ('tenants', 'tenant_deletions', 'audit_events')
-    order by 1
+      and not c.relispartition and c.relname not in ('tenants', 'tenant_deletions')
+    -- Deleting from the other tables adds audit events.
+    order by c.relname = 'audit_events', 1
   loop
     execute format(
       'delete from %1$s t where t.tenant_id = $1 and t.ctid = any (array('

@@ -55,7 +55,12 @@ begin
     select o.name::regclass as name, o.is_old, o.lifetime
     from (
       values
-        ('logloom.audit_events', 'r.occurred_at < $1', v_settings.audit_lifetime),
+        ('logloom.audit_events', 'r.source = ''logloom'' and r.occurred_at < $1',
+          v_settings.audit_lifetime),
+        ('logloom.audit_events',
+          'r.occurred_at < $1 and r.day < logloom_private.audit_kept_from(r.tenant_id)',
+          (select make_interval(days => min(p.audit_retention_days)) from logloom.plans p)),
+        ('logloom.audit_digests', 'r.day < logloom_private.audit_kept_from(r.tenant_id)', '0'),
         ('logloom.archive_restores', 'r.finished_at < $1', v_settings.audit_lifetime),
         ('logloom.alert_history', 'r.triggered_at < $1', v_settings.alert_history_lifetime),
         -- An incident is resolved after its last alert, so its alerts are deleted first.

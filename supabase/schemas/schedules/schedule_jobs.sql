@@ -32,6 +32,7 @@ begin
       ('run_deletions', 'tend', 'run_deletion_step', '1 minute', '10 minutes'),
       ('bound_storage', 'tend', 'bound_storage', '1 minute', '10 minutes'),
       ('verify_logs', 'tend', 'verify_step', '1 minute', '1 hour'),
+      ('link_audit_events', 'tend', 'link_audit_events', '5 seconds', '10 minutes'),
       ('purge_job_history', 'tend', 'purge_job_history', '1 hour', '4 hours'),
       ('purge_old_rows', 'tend', 'purge_old_rows', '1 hour', '4 hours')
     on conflict (name) do update set lane = excluded.lane, step = excluded.step

@@ -20,6 +20,11 @@ begin
   elsif p_tenant_id <> p_scope.tenant_id then
     perform logloom_private.refuse('callers.tenant_is_another');
   end if;
+  if p_operation = 'list_audit_trail'
+    and (p_scope.view_id is not null or p_scope.kind = 'portal_session')
+  then
+    perform logloom_private.refuse('audit.not_in_views');
+  end if;
   -- Alerts tell about all records, so a view must name the operations on alerts to allow them. With
   -- portal sessions, which customers use, it must also name those on saved searches and errors.
   if p_operation <> all (p_scope.operations)

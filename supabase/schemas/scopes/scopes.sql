@@ -56,9 +56,10 @@ begin
 end;
 $$;
 
--- Returns the scope of an API key: its whole tenant, or its view. p_key_digest: SHA-256 of the key
--- as hex. PT401 if the key is unknown, revoked or expired. PT403 if it may only send.
-create function logloom_private.scope_of_key(p_key_digest text)
+-- Returns the scope in which an API key may call a reading operation: its whole tenant, or its
+-- view. p_key_digest: SHA-256 of the key as hex. PT401 if the key is unknown, revoked or expired.
+-- PT403 if its scopes do not allow the operation.
+create function logloom_private.scope_of_key(p_key_digest text, p_operation text)
 returns logloom_private.reading_scope
 language plpgsql
 stable
@@ -70,8 +71,15 @@ declare
 begin
   if v_key.key_id is null then
     perform logloom_private.refuse('callers.key_is_unknown');
+  elsif p_operation = 'list_audit_trail' then
+    if not v_key.scopes @> '{audit}' then
+      perform logloom_private.refuse('audit.key_lacks_scope');
+    end if;
   elsif not v_key.scopes @> '{read}' then
-    perform logloom_private.refuse('callers.key_may_only_send');
+    perform logloom_private.refuse(
+      case when v_key.scopes @> '{audit}' then 'audit.key_lacks_read'
+        else 'callers.key_may_only_send' end
+    );
   end if;
   v_scope.tenant_id := v_key.tenant_id;
   v_scope.kind := 'key';

@@ -81,13 +81,17 @@ begin
   select coalesce(left(o.name, 60), 'null') into v_unknown
   from unnest(p_operations) o (name)
   where not exists (
-    select from logloom_private.reading_operations() r where r.operation = o.name
+    select from logloom_private.reading_operations() r where r.operation = o.name and r.in_views
   )
   limit 1;
   if found or cardinality(p_operations) = 0 then
     perform logloom_private.refuse(
       'views.operation_is_unknown', coalesce(v_unknown, 'none'),
-      (select string_agg(r.operation, ', ') from logloom_private.reading_operations() r)
+      (
+        select string_agg(r.operation, ', ')
+        from logloom_private.reading_operations() r
+        where r.in_views
+      )
     );
   end if;
   return (

@@ -67,11 +67,11 @@ from (
     ($$select public.create_api_key(p_name => 'n', p_expires_at => '01.02.2099')$$,
       'Invalid p_expires_at: not a time'),
     ($$select public.create_api_key(p_name => 'n', p_scopes => '{}')$$,
-      'Invalid p_scopes: ingest, read, or both'),
+      'Invalid p_scopes: ingest, read, audit'),
     ($$select public.create_api_key(p_name => 'n', p_scopes => '{ingest,admin}')$$,
-      'Invalid p_scopes: ingest, read, or both'),
+      'Invalid p_scopes: ingest, read, audit'),
     ($$select public.create_api_key(p_name => 'n', p_scopes => array[null])$$,
-      'Invalid p_scopes: ingest, read, or both')
+      'Invalid p_scopes: ingest, read, audit')
 ) c (call, message);
 
 select * from finish();

@@ -67,7 +67,7 @@ select is(
     when 'listed_client' then c.owner
     when 'unlisted_client' then case when o.is_reading then c.owner else 'PT403' end
     when 'viewer' then case
-      when not (o.is_reading or o.is_viewers) then 'PT403'
+      when not o.is_viewers then 'PT403'
       when c.arguments ~ 'private_search' then 'PT400'
       when c.arguments ~ 'private_dashboard' then c.colleague
       else c.owner
@@ -87,7 +87,7 @@ order by c.id, a.actor;
 select matches(
   pg_temp.request(a.actor, c.operation, c.arguments, false),
   case
-    when not o.is_reading and (a.actor <> 'viewer' or not o.is_viewers) then 'PT403|42501'
+    when not case a.actor when 'viewer' then o.is_viewers else o.is_reading end then 'PT403|42501'
     when a.actor = 'viewer' and c.arguments ~ 'private_search' then 'PT400'
     when a.actor = 'viewer' and c.arguments ~ 'private_dashboard' then c.colleague
     else c.owner

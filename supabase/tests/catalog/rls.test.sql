@@ -47,6 +47,8 @@ insert into logloom.archive_restores (
   tenant_id, requested_by, first_day, last_day, ts_from, ts_to, query_dsl, kept_until, parts
 )
 values ('acme', 'a', current_date, current_date, now(), now(), '', now(), 1);
+insert into logloom.audit_digests (tenant_id, day, digest, previous_digest)
+values ('acme', current_date, '', '');
 insert into logloom.usage_days (tenant_id, day, events, bytes) values ('acme', current_date, 1, 1);
 insert into logloom.logs (id, tenant_id, ts, received_at, write_seq)
 values (gen_random_uuid(), 'acme', now(), now(), 1);

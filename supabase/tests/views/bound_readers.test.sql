@@ -71,7 +71,10 @@ select is(
   'a bound reader calls only operations of the view'
 );
 select is(
-  (select row_to_json(s)::jsonb from logloom_private.scope_of_key(pg_temp.digest('shop')) s),
+  (
+    select row_to_json(s)::jsonb
+    from logloom_private.scope_of_key(pg_temp.digest('shop'), 'search_logs') s
+  ),
   (
     select jsonb_build_object(
       'kind', 'key', 'tenant_id', 'acme', 'operations', array['log_stats'],
@@ -83,7 +86,7 @@ select is(
   'its scope is the view''s'
 );
 select is(
-  (logloom_private.scope_of_key(pg_temp.digest('lately'))).filter,
+  (logloom_private.scope_of_key(pg_temp.digest('lately'), 'search_logs')).filter,
   (logloom_private.compile_query('ts:>=now-1h')).tree,
   'now is the time of reading'
 );

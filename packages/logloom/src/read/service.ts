@@ -63,7 +63,8 @@ const firstDelayMs = 500;
 const longestDelayMs = 5_000;
 
 /** The operations that change nothing, except run_saved_search, which counts its runs. */
-export const reads: RegExp = /^(check|export|get|list|log|preview|run|search|tail|validate)_/;
+export const reads: RegExp =
+  /^(check|export|get|list|log|preview|run|search|tail|validate|verify)_/;
 
 export function createService(
   source: SupabaseClientLike | Session | ReadKey,

@@ -416,7 +416,7 @@ export interface LogView {
   updated_at: string;
 }
 
-export type Scope = "ingest" | "read";
+export type Scope = "ingest" | "read" | "audit";
 
 export interface ApiKey {
   key_id: string;
@@ -678,6 +678,37 @@ export interface AuditEvent {
   subject: string;
   details: { [name: string]: Json };
   client_id: string | null;
+}
+
+/** An event of the audit trail. */
+export interface AuditTrailEvent {
+  event_id: string;
+  tenant_id: string;
+  occurred_at: string;
+  source: "logloom" | "app";
+  actor: string;
+  action: string;
+  targets: { [name: string]: Json }[];
+  context: { [name: string]: Json };
+  client_id: string | null;
+  day: string | null;
+  position: number | null;
+  erased_at: string | null;
+}
+
+/** What verify_audit_trail found. */
+export interface AuditVerdict {
+  events: number;
+  erased: number;
+  day_from: string | null;
+  day_to: string | null;
+  digest: string | null;
+  /** What does not fit first. */
+  fault: string | null;
+  fault_day: string | null;
+  fault_position: number | null;
+  fault_event_id: string | null;
+  next_day: string | null;
 }
 
 export interface RetentionRun {

@@ -137,4 +137,6 @@ export const alerts = objectOf({
   alerts: listOf(objectOf({ alert_id: text, rule_id: text })),
 });
 
+export const auditEvents = listOf(objectOf({ event_id: text, actor: text, action: text }));
+
 export const savedSearches = listOf(objectOf({ id: text, name: text, query_dsl: text }));

@@ -217,6 +217,22 @@ export const tools: readonly Tool[] = [
       };
     },
   },
+  toolOf("list_audit_trail", {
+    name: "list_audit_trail",
+    output: output.auditEvents,
+    title: "Audit trail",
+    description:
+      "Lists who changed what, newest first. Changes of rows have old and new in context.",
+    properties: {
+      actor: text("Only by this user or role.", 255),
+      action: text("Only this action, or how it begins: invoices.*", 200),
+      target: text("Only what was done to this id.", 255),
+      ...range,
+      limit: upTo(100, "Events, 20 by default."),
+      after: text("event_id of the last event of the page before."),
+    },
+    isCut: true,
+  }, { fixed: { p_limit: 20 }, shown: slimList }),
   toolOf("list_saved_searches", {
     name: "list_saved_searches",
     output: output.savedSearches,

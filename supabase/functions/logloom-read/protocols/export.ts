@@ -16,7 +16,6 @@ const gzipSpeed = 40_000;
 /** How long a page waits for a free search slot. */
 const patienceMs = 5_000;
 
-const names = ["query", "from", "to", "format", "order", "cursor", "after"] as const;
 const types = { ndjson: "application/x-ndjson", csv: "text/csv; charset=utf-8; header=present" };
 
 interface Page {
@@ -33,18 +32,19 @@ interface Last {
 }
 
 type Format = keyof typeof types;
-type Given = { [name in (typeof names)[number]]?: string };
-type Parameters = Given & { format: Format };
+export type Parameters = { readonly [name: string]: string | undefined } & { format: Format };
+export type AskPage = (cursor?: string, after?: string) => Promise<Response>;
+type PagesOf = (reader: Reader, callDatabase: ReadDatabase, parameters: Parameters) => AskPage;
 
 /**
- * `GET /v1/export`, or POST with the parameters as JSON: records as NDJSON or CSV. Reads pages of export_logs one after
- * the other; the next page is read while one is sent.
+ * Answers GET, or POST with the parameters as JSON, by NDJSON or CSV. Reads pages one after the other; the next page is
+ * read while one is sent.
  */
-export const exported: Protocol = {
+export const exportOf = (names: readonly string[], pagesOf: PagesOf): Protocol => ({
   methods: "GET, POST, OPTIONS",
   async answer({ request, reader, callDatabase }: Asked): Promise<Response> {
     if (reader instanceof Response) return reader;
-    const parameters = await parametersIn(request);
+    const parameters = await parametersIn(request, names);
     if (parameters instanceof Response) return parameters;
     const { format } = parameters;
     const ask = pagesOf(reader, callDatabase, parameters);
@@ -66,9 +66,30 @@ export const exported: Protocol = {
       },
     });
   },
-};
+});
 
-async function parametersIn(request: Request): Promise<Parameters | Response> {
+/** `/v1/export`: records, by pages of export_logs. */
+export const exported: Protocol = exportOf(
+  ["query", "from", "to", "format", "order", "cursor", "after"],
+  (reader, callDatabase, { query, from, to, format, order }) => (cursor, after) => {
+    const call = {
+      p_query_dsl: query,
+      p_ts_from: from,
+      p_ts_to: to,
+      // Records as JSON save a JSON string around them.
+      p_format: format === "ndjson" ? "json" : format,
+      p_order: order,
+      p_cursor: cursor,
+      p_after: after,
+    };
+    return callDatabase(reader, "export_logs", JSON.stringify(call));
+  },
+);
+
+async function parametersIn(
+  request: Request,
+  names: readonly string[],
+): Promise<Parameters | Response> {
   let given: Record<string, unknown>;
   if (request.method === "POST") {
     const text = await parametersOf(request);
@@ -77,7 +98,7 @@ async function parametersIn(request: Request): Promise<Parameters | Response> {
   } else {
     given = Object.fromEntries(new URL(request.url).searchParams);
   }
-  const parameters: Given = {};
+  const parameters: { [name: string]: string } = {};
   for (const [name, value] of Object.entries(given)) {
     const known = names.find((one) => one === name);
     if (known === undefined) {
@@ -101,24 +122,6 @@ async function parametersIn(request: Request): Promise<Parameters | Response> {
 
 function isFormat(format: string): format is Format {
   return Object.hasOwn(types, format);
-}
-
-type AskPage = (cursor?: string, after?: string) => Promise<Response>;
-
-function pagesOf(reader: Reader, callDatabase: ReadDatabase, parameters: Parameters): AskPage {
-  return (cursor, after) => {
-    const call = {
-      p_query_dsl: parameters.query,
-      p_ts_from: parameters.from,
-      p_ts_to: parameters.to,
-      // Records as JSON save a JSON string around them.
-      p_format: parameters.format === "ndjson" ? "json" : parameters.format,
-      p_order: parameters.order,
-      p_cursor: cursor,
-      p_after: after,
-    };
-    return callDatabase(reader, "export_logs", JSON.stringify(call));
-  };
 }
 
 /** Whether a client accepts gzip: it names gzip, and its quality value is not 0. */

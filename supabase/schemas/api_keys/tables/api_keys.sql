@@ -16,7 +16,7 @@ create table logloom.api_keys (
   constraint api_keys_prefix_is_ours check (key_prefix ~ '^ll_[0-9A-Za-z]{8}$'),
   constraint api_keys_digest_is_sha256 check (length(key_digest) = 32),
   constraint api_keys_scopes_are_known check (
-    scopes <@ '{ingest, read}' and cardinality(scopes) > 0
+    scopes <@ '{ingest, read, audit}' and cardinality(scopes) > 0
   ),
   constraint api_keys_view_is_for_reading check (view_id is null or scopes = '{read}'),
   constraint api_keys_view_is_of_tenant foreign key (tenant_id, view_id)

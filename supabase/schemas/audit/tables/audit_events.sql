@@ -27,9 +27,19 @@ create table logloom.audit_events (
   subject text not null,
   details jsonb not null default '{}',
   client_id text default (logloom_private.claims() ->> 'client_id'),
+  source text not null default 'logloom',
+  targets jsonb not null default '[]',
+  day date,
+  position bigint,
+  salt bytea,
+  digest bytea,
+  link bytea,
+  erased_at timestamptz,
+  constraint audit_events_source_is_known check (source in ('logloom', 'app')),
   constraint audit_events_action_is_known check (
-    action = any (logloom_private.audit_actions())
-  )
+    source = 'app' or action = any (logloom_private.audit_actions())
+  ),
+  constraint audit_events_action_is_short check (length(action) between 1 and 200)
 );
 
 create index audit_events_tenant_id_occurred_at_idx
@@ -37,19 +47,43 @@ on logloom.audit_events (tenant_id, occurred_at desc, event_id desc);
 
 create index audit_events_occurred_at_idx on logloom.audit_events using brin (occurred_at);
 
+create index audit_events_waiting_idx
+on logloom.audit_events (tenant_id, occurred_at, event_id)
+where source = 'app' and position is null;
+
+create unique index audit_events_tenant_id_day_position_idx
+on logloom.audit_events (tenant_id, day, position) where position is not null;
+
 create policy audit_events_select_tenant on logloom.audit_events
 for select to authenticated
 using (tenant_id = (select logloom_private.current_tenant_id()));
 
-grant select on logloom.audit_events to authenticated, service_role;
+-- All but salt.
+grant select (
+  event_id, tenant_id, occurred_at, actor, action, subject, details, client_id, source, targets,
+  day, position, digest, link, erased_at
+) on logloom.audit_events to authenticated, service_role;
 
 comment on table logloom.audit_events is
   'Changes of keys, tokens, portal sessions, members, incidents, silences, views, log streams, '
-  'dashboards, settings and plans, and deletions and restores of records. Nobody can change an '
-  'event, or delete it within settings.audit_lifetime.';
+  'dashboards, settings and plans, and deletions and restores of records (source logloom). Nobody '
+  'can change these events, or delete them within settings.audit_lifetime. The project''s own '
+  'events (source app) come from logloom.audit_table(), logloom.audit() and record_audit_event.';
 
 comment on column logloom.audit_events.actor is
   'The claim sub of the request, or else its role, or else the database user.';
 
 comment on column logloom.audit_events.client_id is
   'The OAuth client of the token, if it has one.';
+
+comment on column logloom.audit_events.subject is
+  'What the action changed. For the source app: the id of the first target, or empty.';
+
+comment on column logloom.audit_events.position is
+  'The place in the chain of its tenant and UTC day (column day), from 1. Null until the job '
+  'link_audit_events links the event; always null for the source logloom. The day is the day of '
+  'linking, which is later than occurred_at if the transaction took long.';
+
+comment on column logloom.audit_events.digest is
+  'SHA-256 of salt and content (audit_event_digest). link: SHA-256 of the link before and digest. '
+  'erased_at: when erase_audit_subject deleted content and salt; digest and link stay.';

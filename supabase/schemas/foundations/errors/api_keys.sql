@@ -14,7 +14,7 @@ begin
       'Name the key after the server that will use it.', null),
     ('api_keys.expires_in_the_past', 400, 'Invalid p_expires_at: it is in the past',
       'Send a later time, or leave it out for a key that does not expire.', null),
-    ('api_keys.scope_is_unknown', 400, 'Invalid p_scopes: ingest, read, or both',
+    ('api_keys.scope_is_unknown', 400, 'Invalid p_scopes: ingest, read, audit',
       'Without p_scopes a key gets ["ingest"].', null),
     ('api_keys.view_is_for_reading', 400, 'p_view_id is for API keys that only read',
       'A view limits what is read. Send p_scopes ["read"], and create another key for sending.',

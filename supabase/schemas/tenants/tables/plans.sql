@@ -34,6 +34,8 @@ create table logloom.plans (
   max_log_dashboards integer not null default 1000,
   max_baseline_rules integer not null default 10,
   max_error_groups integer not null default 1000,
+  audit_retention_days integer not null default 400,
+  audit_events_per_day integer not null default 100000,
   constraint plans_limits_are_not_negative check (
     least(monthly_events_limit, monthly_bytes_limit, max_saved_searches, max_alerts) >= 0
   ),
@@ -49,6 +51,9 @@ create table logloom.plans (
   constraint plans_max_restored_days_is_limited check (max_restored_days between 0 and 3650),
   constraint plans_max_log_dashboards_is_not_negative check (max_log_dashboards >= 0),
   constraint plans_max_baseline_rules_is_not_negative check (max_baseline_rules >= 0),
+  constraint plans_audit_is_limited check (
+    audit_retention_days between 1 and 36500 and audit_events_per_day >= 0
+  ),
   constraint plans_max_error_groups_is_not_negative check (max_error_groups >= 0),
   constraint plans_notifications_are_limited check (
     least(emails_per_hour, webhooks_per_hour, max_notification_addresses) >= 0
@@ -160,6 +165,13 @@ comment on column logloom.plans.max_baseline_rules is
 
 comment on column logloom.plans.max_error_groups is
   'Error groups of a tenant. Errors beyond them are counted together. A group takes 2 to 30 kB.';
+
+comment on column logloom.plans.audit_retention_days is
+  'How many days the audit events of the project''s own tables and programs are kept.';
+
+comment on column logloom.plans.audit_events_per_day is
+  'record_audit_event is refused for the rest of a UTC day once the tenant''s trail has this many '
+  'events of the day. Triggers and logloom.audit() are not: their events belong to changes.';
 
 comment on column logloom.plans.max_alert_silences is
   'Silences of a tenant at once, including scheduled ones.';

@@ -63,7 +63,11 @@ a view has the scope read alone, for a view limits nothing that is sent.`,
   }))
     .argument("<name>", "what it is for")
     .option("--expires-at <time>", "when it stops working, as 2027-01-31; else never")
-    .option("--scopes <scopes>", "what it may do: ingest, read or ingest,read", "ingest")
+    .option(
+      "--scopes <scopes>",
+      "what it may do: ingest, read, audit, or several",
+      "ingest",
+    )
     .option("--view <view>", "the name or id of the view that it reads in; else all records")
     .option("--json", "all of it as a JSON object")
     .action(async (name: string, options: CreateOptions) => {
@@ -87,11 +91,11 @@ a view has the scope read alone, for a view limits nothing that is sent.`,
 function scopesOf(text: string): Scope[] {
   const scopes = text.split(",").map((scope) => scope.trim());
   if (scopes.every(isScope)) return [...new Set(scopes)];
-  throw new Failure(`--scopes takes ingest, read or ingest,read, not ${text}.`);
+  throw new Failure(`--scopes takes ingest, read or audit, not ${text}.`);
 }
 
 function isScope(text: string): text is Scope {
-  return text === "ingest" || text === "read";
+  return text === "ingest" || text === "read" || text === "audit";
 }
 
 /** Lists the active keys. A rotated key is left out, because the key that replaced it has the same name. */

@@ -69,9 +69,9 @@ Deno.test("a wrong scope or an unknown view is an error of one sentence, and no 
   await using peer = startPeer(service([shop, { ...odd, name: "Support" }]));
   await using empty = startPeer(service([]));
   const cases: [Peer, string[], string][] = [
-    [peer, ["--scopes", "write"], "--scopes takes ingest, read or ingest,read, not write."],
-    [peer, ["--scopes", "read,"], "--scopes takes ingest, read or ingest,read, not read,."],
-    [peer, ["--scopes", ""], "--scopes takes ingest, read or ingest,read, not ."],
+    [peer, ["--scopes", "write"], "--scopes takes ingest, read or audit, not write."],
+    [peer, ["--scopes", "read,"], "--scopes takes ingest, read or audit, not read,."],
+    [peer, ["--scopes", ""], "--scopes takes ingest, read or audit, not ."],
     [peer, ["--view", "Shop"], "--view is for keys that only read: add --scopes read."],
     [
       peer,

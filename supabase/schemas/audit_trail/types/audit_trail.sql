@@ -1,0 +1,30 @@
+create type public.logloom_audit_trail_event as (
+  event_id uuid, tenant_id text, occurred_at timestamptz, source text, actor text, action text,
+  targets jsonb, context jsonb, client_id text, day date, position bigint, erased_at timestamptz
+);
+
+comment on type public.logloom_audit_trail_event is
+  'An event of the audit trail. source: app (the project''s own) or logloom. actor: a user''s id, '
+  'or a role. targets: what was changed, [{type, id, …}]. context: the rest; for a row of an '
+  'audited table its old and new values. day, position: the place in the chain, if it has one.';
+
+create type public.logloom_audit_verdict as (
+  events bigint, erased bigint, day_from date, day_to date, digest text, fault text, fault_day date,
+  fault_position bigint, fault_event_id uuid, next_day date
+);
+
+comment on type public.logloom_audit_verdict is
+  'What was verified: events, how many of them are erased, the first and last day that had some, '
+  'and the digest of the last one as hex. fault: null, or what does not fit first: event_missing, '
+  'event_changed, link_changed, digest_changed or day_missing. next_day: where to go on if the '
+  'range has too many events for one call.';
+
+create type logloom_private.audited_statement as (
+  name text, keys text[], hidden_columns text[], listed_columns text[], tenant_column text,
+  tenant_id text, actor text, client_id text, context jsonb
+);
+
+comment on type logloom_private.audited_statement is
+  'What the events of a statement on an audited table have in common. name, keys: the table and '
+  'its primary key. hidden_columns: columns that are not recorded. listed_columns: columns that '
+  'must exist. tenant_column: the column with a row''s tenant; tenant_id: of rows without one.';
