@@ -307,6 +307,10 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "erase_audit_subject": {
+        Args: { "p_subject": string; "p_tenant_id"?: string };
+        Returns: number;
+      };
       "exchange_platform_logs": { Args: { "p_read": Json }; Returns: Json };
       "expire_alert_silence": {
         Args: { "p_silence_id": string; "p_tenant_id"?: string };
@@ -559,6 +563,26 @@ export type Database = {
         SetofOptions: {
           from: "*";
           to: "logloom_api_key";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
+      "list_audit_events": {
+        Args: {
+          "p_action"?: string;
+          "p_actor"?: string;
+          "p_after"?: string;
+          "p_limit"?: number;
+          "p_source"?: string;
+          "p_target"?: string;
+          "p_tenant_id"?: string;
+          "p_ts_from"?: string;
+          "p_ts_to"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_audit_trail_event"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_audit_trail_event";
           isOneToOne: false;
           isSetofReturn: true;
         };
@@ -863,6 +887,16 @@ export type Database = {
           "p_parameters"?: Json;
         };
         Returns: Json;
+      };
+      "record_audit_event": {
+        Args: {
+          "p_action": string;
+          "p_actor"?: string;
+          "p_context"?: Json;
+          "p_targets"?: Json;
+          "p_tenant_id"?: string;
+        };
+        Returns: string;
       };
       "remove_tenant_member": {
         Args: { "p_tenant_id"?: string; "p_user_id": string };
@@ -1266,6 +1300,16 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "verify_audit_trail": {
+        Args: { "p_day_from"?: string; "p_day_to"?: string; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_audit_verdict"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_audit_verdict";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
     };
     Enums: {
       "logloom_alert_comparison": "gt" | "gte" | "lt" | "lte" | "eq" | "neq";
@@ -1514,6 +1558,32 @@ export type Database = {
         "subject": string | null;
         "details": Json | null;
         "client_id": string | null;
+      };
+      "logloom_audit_trail_event": {
+        "event_id": string | null;
+        "tenant_id": string | null;
+        "occurred_at": string | null;
+        "source": "logloom" | "app" | null;
+        "actor": string | null;
+        "action": string | null;
+        "targets": Json | null;
+        "context": Json | null;
+        "client_id": string | null;
+        "day": string | null;
+        "position": number | null;
+        "erased_at": string | null;
+      };
+      "logloom_audit_verdict": {
+        "events": number | null;
+        "erased": number | null;
+        "day_from": string | null;
+        "day_to": string | null;
+        "digest": string | null;
+        "fault": string | null;
+        "fault_day": string | null;
+        "fault_position": number | null;
+        "fault_event_id": string | null;
+        "next_day": string | null;
       };
       "logloom_claimed_log_stream": {
         "stream_id": string | null;

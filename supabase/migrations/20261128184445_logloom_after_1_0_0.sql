@@ -92,6 +92,10 @@ SELECT cron.unschedule('logloom_verify_logs');
 
 SELECT cron.unschedule('logloom_write_logs');
 
+REVOKE ALL ON TABLE "logloom"."audit_events" FROM "authenticated";
+
+REVOKE ALL ON TABLE "logloom"."audit_events" FROM "service_role";
+
 COMMENT ON COLUMN "logloom"."alert_history"."incident_id" IS NULL;
 
 COMMENT ON COLUMN "logloom"."api_keys"."key_digest" IS NULL;
@@ -136,6 +140,9 @@ ALTER TABLE "logloom"."alert_incidents"
 
 ALTER TABLE "logloom"."alert_rules"
   DROP CONSTRAINT "alert_rules_name_is_valid";
+
+ALTER TABLE "logloom"."api_keys"
+  DROP CONSTRAINT "api_keys_scopes_are_known";
 
 ALTER TABLE "logloom"."audit_events"
   DROP CONSTRAINT "audit_events_action_is_known";
@@ -385,6 +392,8 @@ DROP FUNCTION "logloom_private"."read_log_changes"(logloom_private.reading_scope
 
 DROP FUNCTION "logloom_private"."read_log_fields"(logloom_private.reading_scope, text, text, text);
 
+DROP FUNCTION "logloom_private"."reading_operations"();
+
 DROP FUNCTION "logloom_private"."reads_again"(text, text);
 
 DROP FUNCTION "logloom_private"."record_hops"(jsonb);
@@ -410,6 +419,8 @@ DROP FUNCTION "logloom_private"."rows_sql"(text, timestamp WITH time zone, times
 DROP FUNCTION "logloom_private"."saved_search_of"(logloom.saved_searches);
 
 DROP FUNCTION "logloom_private"."scanned_tenant_sql"(text);
+
+DROP FUNCTION "logloom_private"."scope_of_key"(text);
 
 DROP FUNCTION "logloom_private"."seal_step"();
 
@@ -763,6 +774,23 @@ DROP TABLE "logloom_private"."job_heartbeats";
 
 DROP TABLE "logloom_private"."job_limits";
 
+CREATE TABLE "logloom"."audit_digests" (
+  "tenant_id"       text                     NOT NULL,
+  "day"             date                     NOT NULL,
+  "events"          bigint                   NOT NULL DEFAULT 0,
+  "digest"          bytea                    NOT NULL,
+  "previous_digest" bytea                    NOT NULL,
+  "closed_at"       timestamp with time zone,
+  "record_error"    text,
+  CONSTRAINT "audit_digests_pkey" PRIMARY KEY (tenant_id, day)
+);
+
+ALTER TABLE "logloom"."audit_digests"
+  ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE "logloom"."audit_digests"
+  FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE "logloom"."error_groups" (
   "tenant_id"        text                     NOT NULL,
   "fingerprint"      text                     NOT NULL,
@@ -999,6 +1027,30 @@ ALTER TABLE "logloom"."alert_rules"
 ALTER TABLE "logloom"."alert_rules"
   ADD COLUMN "kind" text NOT NULL DEFAULT 'query'::text;
 
+ALTER TABLE "logloom"."audit_events"
+  ADD COLUMN "source" text NOT NULL DEFAULT 'logloom'::text;
+
+ALTER TABLE "logloom"."audit_events"
+  ADD COLUMN "targets" jsonb NOT NULL DEFAULT '[]'::jsonb;
+
+ALTER TABLE "logloom"."audit_events"
+  ADD COLUMN "day" date;
+
+ALTER TABLE "logloom"."audit_events"
+  ADD COLUMN "position" bigint;
+
+ALTER TABLE "logloom"."audit_events"
+  ADD COLUMN "salt" bytea;
+
+ALTER TABLE "logloom"."audit_events"
+  ADD COLUMN "digest" bytea;
+
+ALTER TABLE "logloom"."audit_events"
+  ADD COLUMN "link" bytea;
+
+ALTER TABLE "logloom"."audit_events"
+  ADD COLUMN "erased_at" timestamp WITH time zone;
+
 ALTER TABLE "logloom"."log_streams"
   ADD COLUMN "last_answer" text;
 
@@ -1016,6 +1068,12 @@ ALTER TABLE "logloom"."plans"
 
 ALTER TABLE "logloom"."plans"
   ADD COLUMN "max_error_groups" integer NOT NULL DEFAULT 1000;
+
+ALTER TABLE "logloom"."plans"
+  ADD COLUMN "audit_retention_days" integer NOT NULL DEFAULT 400;
+
+ALTER TABLE "logloom"."plans"
+  ADD COLUMN "audit_events_per_day" integer NOT NULL DEFAULT 100000;
 
 ALTER TABLE "logloom"."usage_days"
   ADD COLUMN "refused" bigint NOT NULL DEFAULT 0;
@@ -1075,6 +1133,18 @@ CREATE TYPE "logloom_private"."alert_band" AS (
   "threshold"  double precision
 );
 
+CREATE TYPE "logloom_private"."audited_statement" AS (
+  "name"           text,
+  "keys"           text[],
+  "hidden_columns" text[],
+  "listed_columns" text[],
+  "tenant_column"  text,
+  "tenant_id"      text,
+  "actor"          text,
+  "client_id"      text,
+  "context"        jsonb
+);
+
 CREATE TYPE "logloom_private"."error_arrival" AS (
   "tenant_id"   text,
   "fingerprint" text,
@@ -1105,6 +1175,11 @@ ALTER TYPE "logloom_private"."lock_name" ADD VALUE 'lane' AFTER 'archive';
 SET local check_function_bodies = off;
 
 ALTER TYPE "logloom_private"."lock_name" ADD VALUE 'errors' AFTER 'lane';
+
+
+SET local check_function_bodies = off;
+
+ALTER TYPE "logloom_private"."lock_name" ADD VALUE 'audit' AFTER 'errors';
 
 
 SET local check_function_bodies = off;
@@ -1206,6 +1281,34 @@ CREATE TYPE "public"."logloom_alert_preview_band" AS (
   "ts"        timestamp WITH time zone,
   "usual"     double precision,
   "threshold" double precision
+);
+
+CREATE TYPE "public"."logloom_audit_trail_event" AS (
+  "event_id"    uuid,
+  "tenant_id"   text,
+  "occurred_at" timestamp WITH time zone,
+  "source"      text,
+  "actor"       text,
+  "action"      text,
+  "targets"     jsonb,
+  "context"     jsonb,
+  "client_id"   text,
+  "day"         date,
+  "position"    bigint,
+  "erased_at"   timestamp WITH time zone
+);
+
+CREATE TYPE "public"."logloom_audit_verdict" AS (
+  "events"         bigint,
+  "erased"         bigint,
+  "day_from"       date,
+  "day_to"         date,
+  "digest"         text,
+  "fault"          text,
+  "fault_day"      date,
+  "fault_position" bigint,
+  "fault_event_id" uuid,
+  "next_day"       date
 );
 
 CREATE TYPE "public"."logloom_error_count" AS (
@@ -1325,6 +1428,75 @@ ALTER TYPE "public"."logloom_log_stream" ADD ATTRIBUTE "last_answer" text CASCAD
 
 ALTER TYPE "public"."logloom_log_stream" ADD ATTRIBUTE "test_answer" text CASCADE;
 
+CREATE OR REPLACE FUNCTION logloom.audit (
+  action      text,
+  targets     jsonb DEFAULT '[]'::jsonb,
+  context     jsonb DEFAULT '{}'::jsonb,
+  p_tenant_id text  DEFAULT NULL::text
+)
+  RETURNS uuid
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.audit_here(action, targets, context, p_tenant_id, null);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom.audit_table (
+  p_table regclass,
+  columns text[]   DEFAULT NULL::text[],
+  ignore  text[]   DEFAULT '{}'::text[],
+  tenant  text     DEFAULT NULL::text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_unknown text;
+  v_keys text[];
+  v_trigger record;
+begin
+  select n.name into v_unknown
+  from unnest(columns || ignore || tenant) n (name)
+  where n.name is not null and not exists (
+    select
+    from pg_catalog.pg_attribute a
+    where a.attrelid = p_table and a.attname = n.name and a.attnum > 0 and not a.attisdropped
+  );
+  if found then
+    perform logloom_private.refuse(
+      'audit.column_is_unknown', p_table::text, left(v_unknown, 100)
+    );
+  end if;
+  v_keys := array(
+    select a.attname::text
+    from pg_catalog.pg_index i
+    cross join unnest(i.indkey) with ordinality k (attnum, n)
+    join pg_catalog.pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
+    where i.indrelid = p_table and i.indisprimary and a.attname <> all (coalesce(ignore, '{}'))
+    order by k.n
+  );
+  perform logloom.unaudit_table(p_table);
+  for v_trigger in
+    values
+      ('insert', 'after insert', 'referencing new table as new_rows'),
+      ('update', 'after update', 'referencing old table as old_rows new table as new_rows'),
+      ('delete', 'after delete', 'referencing old table as old_rows'),
+      ('truncate', 'before truncate', '')
+  loop
+    execute format(
+      'create trigger logloom_audit_%s %s on %s %s for each statement '
+        'execute function logloom_private.audit_changes(%L, %L, %L%s)',
+      v_trigger.column1, v_trigger.column2, p_table, v_trigger.column3,
+      v_keys, coalesce(ignore, '{}'), coalesce(tenant, ''),
+      case when columns is null then '' else format(', %L', columns) end
+    );
+  end loop;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom.log (
   level       text,
   msg         text,
@@ -1341,6 +1513,26 @@ declare
 begin
   get diagnostics v_context = pg_context;
   perform logloom_private.add_sql_log(level, msg, attrs, service, p_tenant_id, v_context);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom.unaudit_table (
+  p_table regclass
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_name text;
+begin
+  for v_name in
+    select t.tgname
+    from pg_catalog.pg_trigger t
+    where t.tgrelid = p_table and t.tgfoid = 'logloom_private.audit_changes'::regproc
+  loop
+    execute format('drop trigger %I on %s', v_name, p_table);
+  end loop;
 end;
 $function$;
 
@@ -2272,7 +2464,7 @@ begin
       'Name the key after the server that will use it.', null),
     ('api_keys.expires_in_the_past', 400, 'Invalid p_expires_at: it is in the past',
       'Send a later time, or leave it out for a key that does not expire.', null),
-    ('api_keys.scope_is_unknown', 400, 'Invalid p_scopes: ingest, read, or both',
+    ('api_keys.scope_is_unknown', 400, 'Invalid p_scopes: ingest, read, audit',
       'Without p_scopes a key gets ["ingest"].', null),
     ('api_keys.view_is_for_reading', 400, 'p_view_id is for API keys that only read',
       'A view limits what is read. Send p_scopes ["read"], and create another key for sending.',
@@ -2912,6 +3104,98 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.audit_changes()
+  RETURNS TRIGGER
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes audit events
+declare
+  v_claims constant jsonb := logloom_private.claims();
+  v_statement logloom_private.audited_statement := row(
+    case tg_table_schema when 'public' then '' else tg_table_schema || '.' end || tg_table_name,
+    tg_argv[0], tg_argv[1], tg_argv[1]::text[] || coalesce(tg_argv[3], '{}')::text[], tg_argv[2],
+    logloom_private.usable_id(v_claims ->> 'tenant_id'),
+    coalesce(v_claims ->> 'sub', nullif(current_setting('role', true), 'none'), session_user),
+    v_claims ->> 'client_id',
+    case when v_claims ->> 'sub' is not null then '{}'
+      else jsonb_build_object('application_name', current_setting('application_name')) end
+  );
+  v_unaudited bigint;
+begin
+  if tg_argv[3] is not null then
+    -- A column that was added later is hidden, too.
+    v_statement.hidden_columns := v_statement.hidden_columns || array(
+      select a.attname::text
+      from pg_catalog.pg_attribute a
+      where a.attrelid = tg_relid and a.attname <> all (tg_argv[3]::text[])
+    );
+  end if;
+  if tg_op = 'INSERT' then
+    with events as materialized (
+      select e.*
+      from new_rows n
+      cross join lateral logloom_private.audited_rows(v_statement, null, to_jsonb(n)) e
+    ), stored as (
+      insert into logloom.audit_events select e.* from events e where e.tenant_id is not null
+    )
+    select count(*) into v_unaudited from events e where e.tenant_id is null;
+  elsif tg_op = 'DELETE' then
+    with events as materialized (
+      select e.*
+      from old_rows o
+      cross join lateral logloom_private.audited_rows(v_statement, to_jsonb(o), null) e
+    ), stored as (
+      insert into logloom.audit_events select e.* from events e where e.tenant_id is not null
+    )
+    select count(*) into v_unaudited from events e where e.tenant_id is null;
+  elsif tg_op = 'UPDATE' then
+    with events as materialized (
+      select e.*
+      from (
+        -- No join: its plan for one row would take hours for many.
+        select r.content as old, lead(r.content) over (order by r.at, r.is_new) as new, r.is_new
+        from (
+          select to_jsonb(o) as content, row_number() over () as at, false as is_new from old_rows o
+          union all
+          select to_jsonb(n), row_number() over (), true from new_rows n
+        ) r
+      ) u
+      cross join lateral logloom_private.audited_rows(v_statement, u.old, u.new) e
+      where not u.is_new
+    ), stored as (
+      insert into logloom.audit_events select e.* from events e where e.tenant_id is not null
+    )
+    select count(*) into v_unaudited from events e where e.tenant_id is null;
+  else
+    -- Before TRUNCATE, which leaves no row: an event for each tenant.
+    execute format(
+      $sql$
+        insert into logloom.audit_events (
+          tenant_id, source, actor, client_id, action, subject, targets, details
+        )
+        select distinct t.id, 'app', ($1).actor, ($1).client_id, ($1).name || '.truncate', '',
+          jsonb_build_array(jsonb_build_object('type', ($1).name)), ($1).context
+        from %s r
+        cross join lateral coalesce(
+          logloom_private.usable_id(to_jsonb(r) ->> ($1).tenant_column), ($1).tenant_id
+        ) t (id)
+        where t.id is not null
+      $sql$,
+      tg_relid::regclass
+    )
+    using v_statement;
+  end if;
+  if v_unaudited > 0 then
+    raise log 'logloom: % rows of % have no tenant and are not audited', v_unaudited,
+      v_statement.name;
+  end if;
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.audit_error_groups()
   RETURNS TRIGGER
   LANGUAGE plpgsql
@@ -2932,6 +3216,192 @@ begin
   ) c (changes)
   where c.changes <> '{}' or new.note is distinct from old.note;
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.audit_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query values
+    ('audit.action_is_invalid', 400, 'Invalid action: 1 to 200 characters, no control characters',
+      'Name what happened, such as invoice.approved.', null),
+    ('audit.targets_are_invalid', 400,
+      'Invalid targets: objects with an id of 1 to 255 characters, at most 8000 bytes',
+      'Such as [{"type": "invoice", "id": "42"}].', null),
+    ('audit.context_is_invalid', 400, 'Invalid context: a JSON object of at most 16000 bytes',
+      'Such as {"ip": "192.0.2.7"}.', null),
+    ('audit.actor_is_invalid', 400, 'Invalid p_actor: an id, and only from service_role',
+      'Leave it out: the user of the token is the actor.', null),
+    ('audit.day_is_full', 429, 'Plan limit exceeded: audit events (max %s per day)',
+      'Retry-After says when the next UTC day begins.', 'The plan''s `audit_events_per_day`.'),
+    ('audit.source_is_unknown', 400, 'Invalid p_source: app or logloom',
+      'Leave it out for the events of both.', null),
+    ('audit.days_are_invalid', 400, 'Invalid p_day_from or p_day_to: in order, at most 366 days',
+      'Verify longer ranges in parts.', null),
+    ('audit.column_is_unknown', 400, '%s has no column %s', 'Names are case-sensitive.', null),
+    ('audit.not_in_views', 403, 'The audit trail is not in views or portal sessions',
+      'Read it as a member, or with an API key that has the scope audit and no view.', null),
+    ('audit.key_lacks_scope', 403, 'This API key does not read the audit trail',
+      'create_api_key makes one that does: p_scopes ["audit"].', null),
+    ('audit.key_lacks_read', 403, 'This API key only reads the audit trail',
+      'create_api_key makes one that reads logs: p_scopes ["read"].', null);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.audit_event_digest (
+  p_event logloom.audit_events
+)
+  RETURNS bytea
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return sha256(p_event.salt || convert_to(
+    jsonb_build_array(
+      p_event.tenant_id, p_event.day, p_event.position, p_event.event_id,
+      extract(epoch from p_event.occurred_at), p_event.source, p_event.actor, p_event.client_id,
+      p_event.action, p_event.subject, p_event.targets, p_event.details
+    )::text,
+    'UTF8'
+  ));
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.audit_here (
+  p_action    text,
+  p_targets   jsonb,
+  p_context   jsonb,
+  p_tenant_id text,
+  p_actor     text
+)
+  RETURNS uuid
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes audit events
+declare
+  v_is_user constant boolean :=
+    coalesce(current_setting('role', true) in ('anon', 'authenticated'), false);
+  v_tenant_id constant text := logloom_private.usable_id(coalesce(
+    case when not v_is_user then p_tenant_id end, logloom_private.claims() ->> 'tenant_id'
+  ));
+  v_action constant text := logloom_private.trim_space(p_action);
+  v_targets jsonb := '[]';
+  v_event_id uuid;
+begin
+  if v_tenant_id is null then
+    perform logloom_private.refuse(case when v_is_user then 'callers.tenant_is_missing'
+      when p_tenant_id is null then 'callers.tenant_must_be_named'
+      else 'callers.tenant_is_invalid' end);
+  elsif p_tenant_id <> v_tenant_id then
+    perform logloom_private.refuse('callers.tenant_is_another');
+  elsif p_actor is not null and (v_is_user or logloom_private.usable_id(p_actor) is null) then
+    perform logloom_private.refuse('audit.actor_is_invalid');
+  elsif coalesce(v_action, '') !~ '^[^\u0001-\u001f\u007f-\u009f]{1,200}$' then
+    perform logloom_private.refuse('audit.action_is_invalid');
+  elsif jsonb_typeof(p_context) <> 'object' or octet_length(p_context::text) > 16000 then
+    perform logloom_private.refuse('audit.context_is_invalid');
+  elsif jsonb_typeof(p_targets) <> 'array' or octet_length(p_targets::text) > 8000 then
+    perform logloom_private.refuse('audit.targets_are_invalid');
+  elsif p_targets <> '[]' then
+    -- An id may be a number; it is stored as a text.
+    select case when bool_and(coalesce(
+        jsonb_typeof(t.target -> 'id') in ('string', 'number')
+        and length(t.target ->> 'id') between 1 and 255, false
+      )) then jsonb_agg(t.target || jsonb_build_object('id', t.target ->> 'id') order by t.n) end
+    into v_targets
+    from jsonb_array_elements(p_targets) with ordinality t (target, n);
+    if v_targets is null then
+      perform logloom_private.refuse('audit.targets_are_invalid');
+    end if;
+  end if;
+  insert into logloom.audit_events (
+    tenant_id, source, actor, action, subject, targets, details
+  )
+  values (
+    v_tenant_id, 'app', coalesce(p_actor, logloom_private.actor()), v_action,
+    coalesce(v_targets -> 0 ->> 'id', ''), v_targets, coalesce(p_context, '{}')
+  )
+  returning event_id into v_event_id;
+  return v_event_id;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.audit_kept_from (
+  p_tenant_id text
+)
+  RETURNS date
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.utc_day(now())
+    - (logloom_private.plan_of(p_tenant_id)).audit_retention_days;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.audited_rows (
+  p_statement logloom_private.audited_statement,
+  p_old       jsonb,
+  p_new       jsonb
+)
+  RETURNS SETOF logloom.audit_events
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_row constant jsonb := coalesce(p_new, p_old);
+  v_id text := v_row ->> p_statement.keys[1];
+  v_old jsonb := p_old - p_statement.hidden_columns;
+  v_new jsonb := p_new - p_statement.hidden_columns;
+  v_same text[];
+begin
+  if p_old ->> p_statement.tenant_column <> p_new ->> p_statement.tenant_column then
+    return query select e.* from logloom_private.audited_rows(p_statement, p_old, null) e;
+    return query select e.* from logloom_private.audited_rows(p_statement, null, p_new) e;
+    return;
+  elsif p_old is not null and p_new is not null then
+    v_same := array(select n.key from jsonb_each(v_new) n where n.value = v_old -> n.key);
+    if v_new - v_same = '{}' then
+      return;
+    end if;
+  end if;
+  if cardinality(p_statement.keys) > 1 then
+    select jsonb_agg(v_row -> k.name order by k.n) into v_id
+    from unnest(p_statement.keys) with ordinality k (name, n);
+  end if;
+  if greatest(octet_length(p_old::text), octet_length(p_new::text)) > 2000 then
+    v_old := logloom_private.cut_row(v_old - v_same);
+    v_new := logloom_private.cut_row(v_new - v_same);
+  end if;
+  return next row(
+    gen_random_uuid(),
+    coalesce(
+      logloom_private.usable_id(v_row ->> p_statement.tenant_column), p_statement.tenant_id
+    ),
+    clock_timestamp(), p_statement.actor,
+    p_statement.name || case
+      when p_old is null then '.insert' when p_new is null then '.delete' else '.update' end,
+    coalesce(left(v_id, 255), ''),
+    p_statement.context || case
+      -- A column was renamed or dropped. An ignored one would be recorded by its new name.
+      when not v_row ?& p_statement.listed_columns then '{"columns_have_changed": true}'
+      when p_old is null then jsonb_build_object('new', v_new)
+      when p_new is null then jsonb_build_object('old', v_old)
+      else jsonb_build_object('old', v_old - v_same, 'new', v_new - v_same)
+    end,
+    p_statement.client_id, 'app',
+    jsonb_build_array(jsonb_build_object('type', p_statement.name, 'id', left(v_id, 255))),
+    null, null, null, null, null, null
+  )::logloom.audit_events;
 end;
 $function$;
 
@@ -4387,6 +4857,11 @@ begin
   elsif p_tenant_id <> p_scope.tenant_id then
     perform logloom_private.refuse('callers.tenant_is_another');
   end if;
+  if p_operation = 'list_audit_events'
+    and (p_scope.view_id is not null or p_scope.kind = 'portal_session')
+  then
+    perform logloom_private.refuse('audit.not_in_views');
+  end if;
   -- Alerts tell about all records, so a view must name the operations on alerts to allow them. With
   -- portal sessions, which customers use, it must also name those on saved searches and errors.
   if p_operation <> all (p_scope.operations)
@@ -4430,6 +4905,43 @@ begin
     );
   end if;
   return case when not v_query.blank then p_query_dsl end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.checked_view_operations (
+  p_operations text[]
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_unknown text;
+begin
+  if p_operations = '{all}' then
+    return null;
+  end if;
+  select coalesce(left(o.name, 60), 'null') into v_unknown
+  from unnest(p_operations) o (name)
+  where not exists (
+    select from logloom_private.reading_operations() r where r.operation = o.name and r.in_views
+  )
+  limit 1;
+  if found or cardinality(p_operations) = 0 then
+    perform logloom_private.refuse(
+      'views.operation_is_unknown', coalesce(v_unknown, 'none'),
+      (
+        select string_agg(r.operation, ', ')
+        from logloom_private.reading_operations() r
+        where r.in_views
+      )
+    );
+  end if;
+  return (
+    select array_agg(distinct o.name collate "C" order by o.name collate "C")
+    from unnest(p_operations) o (name)
+  );
 end;
 $function$;
 
@@ -5058,6 +5570,36 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.collect_auth (
+  p_collector logloom_private.collectors
+)
+  RETURNS logloom_private.collected
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.collect_rows(
+    p_collector,
+    $sql$
+      select e.id::text, e.created_at, logloom_private.event_of(
+        'auth', 'auth', e.created_at, 'info', e.event ->> 'action', jsonb_build_object(
+          'log_type', e.event -> 'log_type', 'ip', nullif(e.ip_address, ''),
+          'provider', e.event #> '{traits,provider}', 'subject', e.event #> '{traits,user_id}'
+        ), e.event ->> 'actor_id'
+      )
+      from (
+        select a.*, case
+          -- A name with \u0000 is valid json and no jsonb.
+          when pg_input_is_valid(a.payload::text, 'jsonb') then a.payload::jsonb
+        end as event
+        from auth.audit_log_entries a
+      ) e
+      where e.created_at >= $1
+    $sql$
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.collect_database (
   p_collector logloom_private.collectors
 )
@@ -5094,6 +5636,50 @@ begin
       cross join concat_ws(' ', r.kind, r.level, case when r.rank <= 20 then r.key end) n (name)
       where r.rank <= 21
     ) t
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.collect_jobs (
+  p_collector logloom_private.collectors
+)
+  RETURNS logloom_private.collected
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.collect_rows(
+    p_collector,
+    $sql$
+      select 'run ' || d.runid, r.at, logloom_private.event_of(
+        'pg_cron', 'failed_job', r.at, 'error',
+        coalesce(nullif(split_part(d.return_message, e'\n', 1), ''), 'The run failed'),
+        jsonb_build_object('job', coalesce(j.jobname, d.jobid::text), 'run', d.runid)
+      )
+      from cron.job_run_details d
+      cross join lateral (select coalesce(d.end_time, d.start_time) as at) r
+      left join cron.job j on j.jobid = d.jobid
+      where d.runid > (select max(x.runid) - 50000 from cron.job_run_details x)
+        and d.status = 'failed' and r.at >= $1
+    $sql$ || case when to_regclass('net._http_response') is null then '' else $sql$
+      union all
+      select 'request ' || r.id, r.created, logloom_private.event_of(
+        'pg_net', 'failed_request', r.created,
+        case when r.status_code < 500 then 'warn' else 'error' end,
+        coalesce('A request was answered ' || r.status_code, 'A request got no answer'),
+        jsonb_build_object(
+          'request', r.id, 'status', r.status_code, 'error', r.error_msg,
+          'webhook', h.hook_name, 'table', h.hook_table_id::regclass
+        )
+      )
+      from net._http_response r
+      left join $sql$ || case
+        when to_regclass('supabase_functions.hooks') is not null then 'supabase_functions.hooks'
+        else '(select 0::bigint as request_id, '''' as hook_name, 0::oid as hook_table_id)'
+      end || $sql$ h on h.request_id = r.id
+      where r.created >= $1
+        and (r.status_code >= 400 or r.timed_out or r.error_msg is not null)
+    $sql$ end
   );
 end;
 $function$;
@@ -5146,63 +5732,6 @@ begin
   return v_new;
 end;
 $function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.collect_auth (
-  p_collector logloom_private.collectors
-)
-  RETURNS logloom_private.collected
-  LANGUAGE sql
-RETURN logloom_private.collect_rows(p_collector, '
-    select e.id::text, e.created_at, logloom_private.event_of(
-      ''auth'', ''auth'', e.created_at, ''info'', e.event ->> ''action'', jsonb_build_object(
-        ''log_type'', e.event -> ''log_type'', ''ip'', nullif(e.ip_address, ''''),
-        ''provider'', e.event #> ''{traits,provider}'', ''subject'', e.event #> ''{traits,user_id}''
-      ), e.event ->> ''actor_id''
-    )
-    from (
-      select a.*, case
-        -- A name with \u0000 is valid json and no jsonb.
-        when pg_input_is_valid(a.payload::text, ''jsonb'') then a.payload::jsonb
-      end as event
-      from auth.audit_log_entries a
-    ) e
-    where e.created_at >= $1
-  '::text);
-
-CREATE OR REPLACE FUNCTION logloom_private.collect_jobs (
-  p_collector logloom_private.collectors
-)
-  RETURNS logloom_private.collected
-  LANGUAGE sql
-RETURN logloom_private.collect_rows(p_collector, ('
-    select ''run '' || d.runid, r.at, logloom_private.event_of(
-      ''pg_cron'', ''failed_job'', r.at, ''error'',
-      coalesce(nullif(split_part(d.return_message, e''\n'', 1), ''''), ''The run failed''),
-      jsonb_build_object(''job'', coalesce(j.jobname, d.jobid::text), ''run'', d.runid)
-    )
-    from cron.job_run_details d
-    cross join lateral (select coalesce(d.end_time, d.start_time) as at) r
-    left join cron.job j on j.jobid = d.jobid
-    where d.runid > (select max(x.runid) - 50000 from cron.job_run_details x)
-      and d.status = ''failed'' and r.at >= $1
-  '::text || CASE WHEN (to_regclass('net._http_response'::text) IS NULL) THEN ''::text ELSE (('
-    union all
-    select ''request '' || r.id, r.created, logloom_private.event_of(
-      ''pg_net'', ''failed_request'', r.created,
-      case when r.status_code < 500 then ''warn'' else ''error'' end,
-      coalesce(''A request was answered '' || r.status_code, ''A request got no answer''),
-      jsonb_build_object(
-        ''request'', r.id, ''status'', r.status_code, ''error'', r.error_msg,
-        ''webhook'', h.hook_name, ''table'', h.hook_table_id::regclass
-      )
-    )
-    from net._http_response r
-    left join
-      '::text || CASE WHEN (to_regclass('supabase_functions.hooks'::text) IS NOT NULL) THEN 'supabase_functions.hooks'::text ELSE '(select 0::bigint as request_id, '''' as
-      hook_name, 0::oid as hook_table_id)'::text END) || ' h on h.request_id = r.id
-    where r.created >= $1
-      and (r.status_code >= 400 or r.timed_out or r.error_msg is not null)
-  '::text) END));
 
 CREATE OR REPLACE FUNCTION logloom_private.collect_statements (
   p_collector logloom_private.collectors
@@ -6419,6 +6948,23 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.cut_row (
+  p_row jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select jsonb_object_agg(v.key, case when length(v.value::text) > 2002
+      then to_jsonb(left(v.value #>> '{}', 2000) || '… (cut)') else v.value end)
+    from (select e.* from jsonb_each(p_row) e limit 100) v
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.cut_stream_batch (
   p_stream logloom.log_streams,
   p_query  logloom_private.compiled_query
@@ -7118,6 +7664,89 @@ begin
   delete from logloom_private.blocks c
   where c.tenant_id = v_block.tenant_id and c.block_id = v_block.block_id;
   return v_deleted;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.delete_tenant_step()
+  RETURNS boolean
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_rows constant integer := (select s.deletion_step_records from logloom_private.settings s);
+  v_deletion logloom_private.tenant_deletions;
+  v_table text;
+  v_deleted integer;
+begin
+  -- Waits a minute: a request that was accepted before the deletion was committed is in the queue
+  -- by then.
+  select d.* into v_deletion
+  from logloom_private.tenant_deletions d
+  where d.finished_at is null
+    and d.requested_at < now() - interval '1 minute'
+    and d.requested_at + interval '1 minute' < coalesce(
+      (logloom_private.queue_state()).oldest_received_at, 'infinity'
+    )
+    and not exists (
+      select from logloom.retention_runs r
+      where r.tenant_id = d.tenant_id and r.kind = 'erasure'
+        and (
+          r.status in ('queued', 'running')
+          or r.status = 'failed' and r.finished_at > now() - interval '1 hour'
+        )
+    )
+  order by d.requested_at
+  limit 1;
+  if not found then
+    return false;
+  end if;
+
+  -- The requests that were running when the tenant was deleted have ended. Erase their records,
+  -- too.
+  if not exists (
+    select from logloom.retention_runs r
+    where r.tenant_id = v_deletion.tenant_id and r.kind = 'erasure' and r.status = 'done'
+      and r.requested_at > v_deletion.requested_at + interval '1 minute'
+  ) and v_deletion.erased_records is null then
+    perform logloom_private.request_erasure(v_deletion.tenant_id);
+    return true;
+  end if;
+  update logloom_private.tenant_deletions d
+  set erased_records = (
+    select coalesce(sum(r.records), 0)
+    from logloom.retention_runs r
+    where r.tenant_id = v_deletion.tenant_id and r.kind = 'erasure'
+      and r.requested_at >= v_deletion.requested_at
+  )
+  where d.deletion_id = v_deletion.deletion_id and d.erased_records is null;
+
+  -- Deletes from every table with a tenant_id, so that no future table is forgotten.
+  for v_table in
+    select format('%I.%I', n.nspname, c.relname)
+    from pg_catalog.pg_class c
+    join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+    join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id'
+    where n.nspname in ('logloom', 'logloom_private') and c.relkind = 'r'
+      and not c.relispartition and c.relname not in ('tenants', 'tenant_deletions')
+    -- Deleting from the other tables adds audit events.
+    order by c.relname = 'audit_events', 1
+  loop
+    execute format(
+      'delete from %1$s t where t.tenant_id = $1 and t.ctid = any (array('
+        'select l.ctid from %1$s l where l.tenant_id = $1 limit %2$s))',
+      v_table, v_rows
+    )
+    using v_deletion.tenant_id;
+    get diagnostics v_deleted = row_count;
+    if v_deleted >= v_rows then
+      return true;
+    end if;
+  end loop;
+  delete from logloom.tenants t where t.tenant_id = v_deletion.tenant_id;
+  delete from logloom.audit_events e where e.tenant_id = v_deletion.tenant_id;
+  update logloom_private.tenant_deletions d set finished_at = clock_timestamp()
+  where d.deletion_id = v_deletion.deletion_id;
+  return true;
 end;
 $function$;
 
@@ -7901,6 +8530,46 @@ CREATE OR REPLACE FUNCTION logloom_private.enqueue_wait()
   LANGUAGE sql
   IMMUTABLE
 RETURN '00:00:00.2'::interval;
+
+CREATE OR REPLACE FUNCTION logloom_private.erase_subject (
+  p_tenant_id text,
+  p_subject   text
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role changes audit events
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_erased integer;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.require_parameter('p_subject', p_subject is null);
+  update logloom.audit_events e
+  set actor = 'erased', subject = '', targets = '[]', details = '{}', client_id = null,
+    salt = null, erased_at = clock_timestamp()
+  where e.event_id in (
+    select s.event_id
+    from logloom.audit_events s
+    where s.tenant_id = v_tenant_id and s.source = 'app' and s.erased_at is null
+      and (
+        s.actor = p_subject or s.subject = p_subject
+        or s.targets @> jsonb_build_array(jsonb_build_object('id', p_subject))
+      )
+    limit 10000
+  );
+  get diagnostics v_erased = row_count;
+  if v_erased > 0 then
+    perform logloom_private.audit_here(
+      'audit_subject.erased', '[]', jsonb_build_object('events', v_erased), v_tenant_id, null
+    );
+  end if;
+  return v_erased;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.error_alert_group (
   p_rule  logloom.alert_rules,
@@ -9144,7 +9813,8 @@ begin
   loop
     execute format('alter function %s set standard_conforming_strings = on', v_function);
   end loop;
-  revoke execute on all routines in schema logloom_private from public;
+  revoke execute on all routines in schema logloom, logloom_private from public;
+  grant execute on function logloom.audit(text, jsonb, jsonb, text) to authenticated, service_role;
   for v_grant in
     select
       p.oid::regprocedure as function, coalesce(g.roles, 'authenticated, service_role') as roles
@@ -9855,14 +10525,14 @@ begin
       ('authenticated, service_role', array[
         'abolish_tenant', 'acting_role', 'addresses_in_incidents', 'alert_entry_of',
         'alert_incident_of', 'alert_incident_state', 'alert_rule_of', 'alert_silence_of',
-        'alert_silence_state', 'api_key_status', 'audit_actions', 'change_alert_incidents',
-        'change_error_groups', 'change_log_stream', 'change_log_view', 'change_member',
-        'changed_rule_secrets', 'changed_secrets', 'check_query', 'check_rule_query',
-        'check_settings', 'checked_panels', 'choose_tenant', 'confirm_address',
+        'alert_silence_state', 'api_key_status', 'audit_actions', 'audit_here',
+        'change_alert_incidents', 'change_error_groups', 'change_log_stream', 'change_log_view',
+        'change_member', 'changed_rule_secrets', 'changed_secrets', 'check_query',
+        'check_rule_query', 'check_settings', 'checked_panels', 'choose_tenant', 'confirm_address',
         'current_admin_tenant_id', 'deliveries_of_incident', 'distinct_destinations',
         'effective_settings', 'end_alert_silence', 'end_portal_session', 'enqueue_rule_test',
-        'enroll_member', 'found_tenant', 'hold_view', 'is_being_deleted', 'is_viewer',
-        'iso_instant', 'issue_api_key', 'issue_ingest_token', 'issue_portal_session',
+        'enroll_member', 'erase_subject', 'found_tenant', 'hold_view', 'is_being_deleted',
+        'is_viewer', 'iso_instant', 'issue_api_key', 'issue_ingest_token', 'issue_portal_session',
         'late_seconds', 'list_bytes', 'list_limit', 'log_dashboard_of', 'log_view_of',
         'make_alert_silence', 'make_log_stream', 'make_log_view', 'my_key_reads', 'my_stored',
         'my_usage', 'new_api_key', 'note_saved_search_run', 'page_of_addresses',
@@ -9878,7 +10548,7 @@ begin
         'require_view_for_key', 'require_writing_client', 'resolve_tenant_to_change',
         'retention_days', 'saved_search_of', 'sent_claims', 'service_operations', 'shown_baseline',
         'shown_secrets', 'tags_are_valid', 'tenant_with_plan', 'time_parameter', 'token_is_valid',
-        'trim_space', 'with_baseline'
+        'trim_space', 'verify_trail', 'with_baseline'
       ]),
       ('service_role', array[
         'claim_archive_work', 'claim_due_notifications', 'claim_due_streams',
@@ -12103,6 +12773,107 @@ begin
     ),
     logloom_private.quota_headers(p_state, 0), 0
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.link_audit_events()
+  RETURNS interval
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id text := '';
+  v_linked integer := 0;
+  v_day logloom.audit_digests;
+  v_record logloom_private.own_record;
+begin
+  perform pg_advisory_xact_lock(logloom_private.lock_key('audit'));
+  while v_linked < 5000 loop
+    select min(e.tenant_id) into v_tenant_id
+    from logloom.audit_events e
+    where e.source = 'app' and e.position is null and e.tenant_id > v_tenant_id;
+    exit when v_tenant_id is null;
+    v_linked := v_linked + logloom_private.link_events_of(v_tenant_id, 1000);
+  end loop;
+  begin
+    for v_day in
+      select d.*
+      from logloom.audit_digests d
+      where d.closed_at is null and d.day < logloom_private.utc_day(now())
+      order by d.day, d.tenant_id
+      limit 100
+    loop
+      v_record := row(
+        null, 'info', format('Audit trail of %s: %s events', v_day.day, v_day.events), 'audit',
+        null, null, null, null, null, jsonb_build_object(
+          'kind', 'audit_digest', 'day', v_day.day, 'events', v_day.events,
+          'digest', encode(v_day.digest, 'hex'),
+          'previous_digest', encode(v_day.previous_digest, 'hex')
+        )
+      );
+      update logloom.audit_digests d
+      set closed_at = clock_timestamp(),
+        record_error = (logloom_private.ingest_own(v_day.tenant_id, array[v_record])).error
+      where d.tenant_id = v_day.tenant_id and d.day = v_day.day;
+    end loop;
+  exception when others then
+    -- For example a full queue: the days are closed later, and the links stay.
+    perform logloom_private.record_job_error('link_audit_events', sqlstate, sqlerrm);
+    return null;
+  end;
+  return case when v_linked >= 1000 or v_day.day is not null then interval '0' end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.link_events_of (
+  p_tenant_id text,
+  p_limit     integer
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_day logloom.audit_digests;
+  v_linked integer := 0;
+  v_event logloom.audit_events;
+begin
+  select d.* into v_day
+  from logloom.audit_digests d
+  where d.tenant_id = p_tenant_id
+  order by d.day desc
+  limit 1;
+  insert into logloom.audit_digests as d (tenant_id, day, digest, previous_digest)
+  values (
+    p_tenant_id,
+    greatest(logloom_private.utc_day(now()), v_day.day + (v_day.closed_at is not null)::integer),
+    coalesce(v_day.digest, ''), coalesce(v_day.digest, '')
+  )
+  on conflict (tenant_id, day) do update set events = d.events
+  returning * into v_day;
+  for v_event in
+    select e.*
+    from logloom.audit_events e
+    where e.tenant_id = p_tenant_id and e.source = 'app' and e.position is null
+    order by e.occurred_at, e.event_id
+    limit p_limit
+    for no key update
+  loop
+    v_linked := v_linked + 1;
+    v_event.day := v_day.day;
+    v_event.position := v_day.events + v_linked;
+    v_event.salt := uuid_send(gen_random_uuid());
+    v_event.digest := logloom_private.audit_event_digest(v_event);
+    v_day.digest := sha256(v_day.digest || v_event.digest);
+    update logloom.audit_events e
+    set day = v_event.day, position = v_event.position, salt = v_event.salt,
+      digest = v_event.digest, link = v_day.digest
+    where e.event_id = v_event.event_id;
+  end loop;
+  update logloom.audit_digests d
+  set events = d.events + v_linked, digest = v_day.digest
+  where d.tenant_id = v_day.tenant_id and d.day = v_day.day;
+  return v_linked;
 end;
 $function$;
 
@@ -14657,6 +15428,7 @@ begin
       ('delete_saved_search', '{user}', null),
       ('delete_tenant', '{user,service_role}', null),
       ('exchange_platform_logs', '{service_role}', null),
+      ('erase_audit_subject', '{user,service_role}', null),
       ('expire_alert_silence', '{user,service_role}', null),
       ('export_logs', '{user,viewer}', 'read_log_export'),
       ('get_alert_incident', '{user}', null),
@@ -14684,6 +15456,7 @@ begin
       ('list_alert_rules', '{user,viewer,service_role}', 'read_alert_rules'),
       ('list_alert_silences', '{user,service_role}', null),
       ('list_api_keys', '{user,service_role}', null),
+      ('list_audit_events', '{user,service_role}', 'read_audit_trail'),
       ('list_error_groups', '{user,viewer,service_role}', 'read_error_groups'),
       ('list_log_archive', '{user,service_role}', null),
       ('list_log_archive_restores', '{user,service_role}', null),
@@ -14709,6 +15482,7 @@ begin
       ('preview_alert_rule', '{user,service_role}', null),
       ('read_log_stream_batch', '{service_role}', null),
       ('read_logs', '{service_role}', null),
+      ('record_audit_event', '{user,service_role}', null),
       ('remove_tenant_member', '{user,service_role}', null),
       ('restore_log_archive', '{user,service_role}', null),
       ('retry_alert_delivery', '{user}', null),
@@ -14736,7 +15510,8 @@ begin
       ('update_log_view', '{user,service_role}', null),
       ('update_saved_search', '{user}', null),
       ('update_tenant_settings', '{user,service_role}', null),
-      ('validate_query', '{user,viewer}', 'read_query_validity')
+      ('validate_query', '{user,viewer}', 'read_query_validity'),
+      ('verify_audit_trail', '{user,service_role}', null)
   ) o (operation, callers, reader);
 end;
 $function$;
@@ -15943,7 +16718,12 @@ begin
     select o.name::regclass as name, o.is_old, o.lifetime
     from (
       values
-        ('logloom.audit_events', 'r.occurred_at < $1', v_settings.audit_lifetime),
+        ('logloom.audit_events', 'r.source = ''logloom'' and r.occurred_at < $1',
+          v_settings.audit_lifetime),
+        ('logloom.audit_events',
+          'r.occurred_at < $1 and r.day < logloom_private.audit_kept_from(r.tenant_id)',
+          (select make_interval(days => min(p.audit_retention_days)) from logloom.plans p)),
+        ('logloom.audit_digests', 'r.day < logloom_private.audit_kept_from(r.tenant_id)', '0'),
         ('logloom.archive_restores', 'r.finished_at < $1', v_settings.audit_lifetime),
         ('logloom.alert_history', 'r.triggered_at < $1', v_settings.alert_history_lifetime),
         -- An incident is resolved after its last alert, so its alerts are deleted first.
@@ -18938,6 +19718,122 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.read_audit_trail (
+  p_scope     logloom_private.reading_scope,
+  p_tenant_id text,
+  p_source    text,
+  p_actor     text,
+  p_action    text,
+  p_target    text,
+  p_ts_from   text,
+  p_ts_to     text,
+  p_limit     integer,
+  p_after     uuid
+)
+  RETURNS SETOF public.logloom_audit_trail_event
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because OAuth clients that may only read reach no table
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'list_audit_events', p_tenant_id);
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_from constant timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
+  v_to constant timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'audit event', 'event_id',
+    (
+      select e.occurred_at from logloom.audit_events e
+      where e.tenant_id = v_scope.tenant_id and e.event_id = p_after
+    )
+  );
+begin
+  if p_source not in ('app', 'logloom') then
+    perform logloom_private.refuse('audit.source_is_unknown');
+  elsif v_from >= v_to then
+    perform logloom_private.refuse('search.range_is_empty');
+  end if;
+  perform logloom_private.take_search_slot(v_scope);
+  return query
+  with page as (
+    select e.*, sum(octet_length(e.details::text) + octet_length(e.targets::text))
+      over (order by e.occurred_at desc, e.event_id desc) as bytes
+    from (
+      select e.*
+      from logloom.audit_events e
+      where e.tenant_id = v_scope.tenant_id
+        and (p_source is null or e.source = p_source)
+        and (p_actor is null or e.actor = p_actor)
+        and (
+          p_action is null or e.action = p_action
+          or p_action like '%*' and starts_with(e.action, left(p_action, -1))
+        )
+        and (
+          p_target is null or e.subject = p_target
+          or e.targets @> jsonb_build_array(jsonb_build_object('id', p_target))
+        )
+        and (v_from is null or e.occurred_at >= v_from)
+        and (v_to is null or e.occurred_at < v_to)
+        and (p_after is null or (e.occurred_at, e.event_id) < (v_after, p_after))
+      order by e.occurred_at desc, e.event_id desc
+      limit v_limit
+    ) e
+  )
+  select
+    e.event_id, e.tenant_id, e.occurred_at, e.source, e.actor, e.action,
+    case e.source when 'app' then e.targets
+      else jsonb_build_array(jsonb_build_object('id', e.subject)) end,
+    e.details, e.client_id, e.day, e.position, e.erased_at
+  from page e
+  -- A page has at least one event.
+  where e.bytes <= greatest(logloom_private.list_bytes(), (select min(p.bytes) from page p))
+  order by e.occurred_at desc, e.event_id desc;
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse('search.took_too_long');
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_by_key (
+  p_digest     text,
+  p_operation  text,
+  p_parameters jsonb,
+  p_origin     text
+)
+  RETURNS json
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role reads the digests of keys
+declare
+  v_session logloom.portal_sessions;
+  v_scope logloom_private.reading_scope;
+  v_answer json;
+begin
+  select s.* into v_session
+  from logloom.portal_sessions s
+  where s.token_digest = decode(p_digest, 'hex');
+  if found then
+    v_scope := logloom_private.scope_of_session(v_session, p_origin);
+    perform logloom_private.take_portal_read(v_scope.tenant_id);
+    v_answer := logloom_private.read_in_scope(v_scope, p_operation, p_parameters);
+    perform logloom_private.note_session_use(v_session);
+    return v_answer;
+  end if;
+  v_answer := logloom_private.read_in_scope(
+    logloom_private.scope_of_key(p_digest, p_operation), p_operation, p_parameters
+  );
+  perform logloom_private.note_key_read(p_digest, p_operation);
+  return v_answer;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.read_error (
   p_scope logloom_private.reading_scope,
   p_id    uuid,
@@ -20281,7 +21177,8 @@ $function$;
 CREATE OR REPLACE FUNCTION logloom_private.reading_operations()
   RETURNS TABLE (
     operation text,
-    reader    text
+    reader    text,
+    in_views  boolean
   )
   LANGUAGE plpgsql
   IMMUTABLE
@@ -20289,7 +21186,7 @@ CREATE OR REPLACE FUNCTION logloom_private.reading_operations()
   AS $function$
 begin
   return query
-  select o.operation, o.reader
+  select o.operation, o.reader, o.operation <> 'list_audit_events'
   from logloom_private.operation_list() o
   where o.reader is not null;
 end;
@@ -22131,6 +23028,7 @@ begin
       ('run_deletions', 'tend', 'run_deletion_step', '1 minute', '10 minutes'),
       ('bound_storage', 'tend', 'bound_storage', '1 minute', '10 minutes'),
       ('verify_logs', 'tend', 'verify_step', '1 minute', '1 hour'),
+      ('link_audit_events', 'tend', 'link_audit_events', '5 seconds', '10 minutes'),
       ('purge_job_history', 'tend', 'purge_job_history', '1 hour', '4 hours'),
       ('purge_old_rows', 'tend', 'purge_old_rows', '1 hour', '4 hours')
     on conflict (name) do update set lane = excluded.lane, step = excluded.step
@@ -22200,7 +23098,8 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.scope_of_key (
-  p_key_digest text
+  p_key_digest text,
+  p_operation  text
 )
   RETURNS logloom_private.reading_scope
   LANGUAGE plpgsql
@@ -22213,8 +23112,15 @@ declare
 begin
   if v_key.key_id is null then
     perform logloom_private.refuse('callers.key_is_unknown');
+  elsif p_operation = 'list_audit_events' then
+    if not v_key.scopes @> '{audit}' then
+      perform logloom_private.refuse('audit.key_lacks_scope');
+    end if;
   elsif not v_key.scopes @> '{read}' then
-    perform logloom_private.refuse('callers.key_may_only_send');
+    perform logloom_private.refuse(
+      case when v_key.scopes @> '{audit}' then 'audit.key_lacks_read'
+        else 'callers.key_may_only_send' end
+    );
   end if;
   v_scope.tenant_id := v_key.tenant_id;
   v_scope.kind := 'key';
@@ -28100,6 +29006,102 @@ CREATE OR REPLACE FUNCTION logloom_private.verify_step_records()
   IMMUTABLE
 RETURN 100000;
 
+CREATE OR REPLACE FUNCTION logloom_private.verify_trail (
+  p_tenant_id text,
+  p_day_from  date,
+  p_day_to    date
+)
+  RETURNS public.logloom_audit_verdict
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role reads the salt
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_to constant date := coalesce(p_day_to, logloom_private.utc_day(now()));
+  v_from date := coalesce(p_day_from, v_to - 30);
+  v_verdict public.logloom_audit_verdict;
+  v_day logloom.audit_digests;
+  v_event logloom.audit_events;
+  -- The last link that fits: of a day before, then of an event.
+  v_link bytea := (
+    select d.digest
+    from logloom.audit_digests d
+    where d.tenant_id = v_tenant_id and d.day < v_from
+    order by d.day desc
+    limit 1
+  );
+  v_seen bigint;
+begin
+  if v_to - v_from not between 0 and 365 then
+    perform logloom_private.refuse('audit.days_are_invalid');
+  end if;
+  v_from := greatest(v_from, logloom_private.audit_kept_from(v_tenant_id));
+  v_verdict.events := 0;
+  v_verdict.erased := 0;
+  for v_n in 0..v_to - v_from loop
+    v_seen := 0;
+    select d.* into v_day
+    from logloom.audit_digests d
+    where d.tenant_id = v_tenant_id and d.day = v_from + v_n;
+    if v_day.previous_digest <> v_link or v_day.day is null and exists (
+      select from logloom.audit_events e
+      where e.tenant_id = v_tenant_id and e.day = v_from + v_n
+    ) then
+      v_verdict.fault := 'day_missing';
+    elsif v_day.day is null then
+      continue;
+    elsif v_verdict.events >= 100000 then
+      v_verdict.next_day := v_day.day;
+      return v_verdict;
+    end if;
+    v_link := v_day.previous_digest;
+    for v_event in
+      select e.*
+      from logloom.audit_events e
+      where e.tenant_id = v_tenant_id and e.day = v_day.day and v_verdict.fault is null
+      order by e.position
+    loop
+      v_seen := v_seen + 1;
+      v_link := sha256(v_link || v_event.digest);
+      v_verdict.fault := case
+        when v_event.position <> v_seen then 'event_missing'
+        when v_event.erased_at is null
+          and logloom_private.audit_event_digest(v_event) is distinct from v_event.digest
+          then 'event_changed'
+        when v_event.link is distinct from v_link then 'link_changed'
+      end;
+      exit when v_verdict.fault is not null;
+      v_verdict.events := v_verdict.events + 1;
+      v_verdict.erased := v_verdict.erased + (v_event.erased_at is not null)::integer;
+    end loop;
+    if v_verdict.fault is not null then
+      v_verdict.fault_event_id := case when v_event.position = v_seen then v_event.event_id end;
+    elsif v_seen < v_day.events then
+      v_verdict.fault := 'event_missing';
+      v_seen := v_seen + 1;
+    elsif v_link is distinct from v_day.digest then
+      v_verdict.fault := 'digest_changed';
+    end if;
+    if v_verdict.fault is not null then
+      v_verdict.fault_day := v_from + v_n;
+      v_verdict.fault_position := nullif(v_seen, 0);
+      return v_verdict;
+    end if;
+    v_verdict.day_from := coalesce(v_verdict.day_from, v_day.day);
+    v_verdict.day_to := v_day.day;
+    v_verdict.digest := encode(v_link, 'hex');
+  end loop;
+  return v_verdict;
+exception when query_canceled then
+  perform logloom_private.refuse('search.took_too_long');
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.views_errors()
   RETURNS SETOF logloom_private.error
   LANGUAGE plpgsql
@@ -28865,8 +29867,8 @@ begin
   if v_expires_at <= now() then
     perform logloom_private.refuse('api_keys.expires_in_the_past');
   end if;
-  if not v_scopes <@ '{ingest, read}' or cardinality(v_scopes) = 0 or array_ndims(v_scopes) <> 1
-    or array_position(v_scopes, null) is not null
+  if not v_scopes <@ '{ingest, read, audit}' or cardinality(v_scopes) = 0
+    or array_ndims(v_scopes) <> 1 or array_position(v_scopes, null) is not null
   then
     perform logloom_private.refuse('api_keys.scope_is_unknown');
   end if;
@@ -28906,6 +29908,22 @@ exception when query_canceled then
   return null;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION public.erase_audit_subject (
+  p_tenant_id text DEFAULT NULL::text,
+  p_subject   text DEFAULT NULL::text
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '15s'
+  AS $function$
+begin
+  return logloom_private.erase_subject(p_tenant_id, p_subject);
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."erase_audit_subject"(text, text) FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.exchange_platform_logs (
   p_read jsonb DEFAULT NULL::jsonb
@@ -29085,6 +30103,34 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.list_audit_events (
+  p_tenant_id text    DEFAULT NULL::text,
+  p_source    text    DEFAULT NULL::text,
+  p_actor     text    DEFAULT NULL::text,
+  p_action    text    DEFAULT NULL::text,
+  p_target    text    DEFAULT NULL::text,
+  p_ts_from   text    DEFAULT NULL::text,
+  p_ts_to     text    DEFAULT NULL::text,
+  p_limit     integer DEFAULT NULL::integer,
+  p_after     uuid    DEFAULT NULL::uuid
+)
+  RETURNS SETOF public.logloom_audit_trail_event
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '15s'
+  AS $function$
+begin
+  return query
+  select e.*
+  from logloom_private.read_audit_trail(
+    null, p_tenant_id, p_source, p_actor, p_action, p_target, p_ts_from, p_ts_to, p_limit, p_after
+  ) e;
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."list_audit_events"(text, text, text, text, text, text, text, integer, uuid) FROM PUBLIC, "anon";
+
 CREATE OR REPLACE FUNCTION public.list_error_groups (
   p_tenant_id     text    DEFAULT NULL::text,
   p_state         text[]  DEFAULT NULL::text[],
@@ -29210,7 +30256,7 @@ begin
   select e.event_id, e.tenant_id, e.occurred_at, e.actor, e.action, e.subject, e.details,
     e.client_id
   from logloom.audit_events e
-  where e.tenant_id = v_tenant_id
+  where e.tenant_id = v_tenant_id and e.source = 'logloom'
     and (p_action is null or e.action = p_action)
     and (v_from is null or e.occurred_at >= v_from)
     and (v_to is null or e.occurred_at < v_to)
@@ -29324,6 +30370,39 @@ end;
 $function$;
 
 REVOKE ALL ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double precision, text, integer, integer, uuid, integer, jsonb) FROM PUBLIC, "anon";
+
+CREATE OR REPLACE FUNCTION public.record_audit_event (
+  p_tenant_id text  DEFAULT NULL::text,
+  p_action    text  DEFAULT NULL::text,
+  p_targets   jsonb DEFAULT NULL::jsonb,
+  p_context   jsonb DEFAULT NULL::jsonb,
+  p_actor     text  DEFAULT NULL::text
+)
+  RETURNS uuid
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.provision_current_tenant(p_tenant_id);
+  v_today constant timestamp := date_trunc('day', now() at time zone 'UTC');
+  v_limit constant integer := (logloom_private.plan_of(v_tenant_id)).audit_events_per_day;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.require_parameter('p_action', p_action is null);
+  if exists (
+    select from logloom.audit_digests d
+    where d.tenant_id = v_tenant_id and d.day = v_today::date and d.events >= v_limit
+  ) then
+    perform logloom_private.refuse_for_now(
+      86400 - extract(epoch from now() at time zone 'UTC' - v_today)::integer,
+      'audit.day_is_full', v_limit::text
+    );
+  end if;
+  return logloom_private.audit_here(p_action, p_targets, p_context, v_tenant_id, p_actor);
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."record_audit_event"(text, text, jsonb, jsonb, text) FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.settle_log_archive_work (
   p_claim_id uuid  DEFAULT NULL::uuid,
@@ -29523,6 +30602,24 @@ $function$;
 
 REVOKE ALL ON FUNCTION "public"."update_error_group"(text[], text, text, text, text, text, text) FROM PUBLIC, "anon";
 
+CREATE OR REPLACE FUNCTION public.verify_audit_trail (
+  p_tenant_id text DEFAULT NULL::text,
+  p_day_from  date DEFAULT NULL::date,
+  p_day_to    date DEFAULT NULL::date
+)
+  RETURNS public.logloom_audit_verdict
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '15s'
+  AS $function$
+begin
+  return logloom_private.verify_trail(p_tenant_id, p_day_from, p_day_to);
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."verify_audit_trail"(text, date, date) FROM PUBLIC, "anon";
+
 CREATE OR REPLACE PROCEDURE logloom_private.run_job (
   IN p_name text
 )
@@ -29700,11 +30797,23 @@ ALTER TABLE "logloom"."alert_rules"
     (((kind <> 'new_error'::text) OR ((threshold = (0)::double precision) AND (comparison = 'gt'::text) AND (window_minutes = 1) AND (for_minutes = 0) AND (on_absent =
     'ignore'::text) AND (baseline_days IS NULL))));
 
+ALTER TABLE "logloom"."api_keys"
+  ADD CONSTRAINT "api_keys_scopes_are_known" CHECK (((scopes <@ '{ingest,read,audit}'::text[]) AND (cardinality(scopes) > 0)));
+
+ALTER TABLE "logloom"."audit_events"
+  ADD CONSTRAINT "audit_events_action_is_short" CHECK (((length(action) >= 1) AND (length(action) <= 200)));
+
+ALTER TABLE "logloom"."audit_events"
+  ADD CONSTRAINT "audit_events_source_is_known" CHECK ((source = ANY (ARRAY['logloom'::text, 'app'::text])));
+
 ALTER TABLE "logloom"."error_groups"
   ADD CONSTRAINT "error_groups_merge_is_of_tenant" FOREIGN KEY (tenant_id, merged_into) REFERENCES logloom.error_groups(tenant_id, fingerprint) ON DELETE CASCADE;
 
 ALTER TABLE "logloom"."error_groups"
   ADD CONSTRAINT "error_groups_tenant_id_fkey" FOREIGN KEY (tenant_id) REFERENCES logloom.tenants(tenant_id) ON DELETE CASCADE;
+
+ALTER TABLE "logloom"."plans"
+  ADD CONSTRAINT "plans_audit_is_limited" CHECK ((((audit_retention_days >= 1) AND (audit_retention_days <= 36500)) AND (audit_events_per_day >= 0)));
 
 ALTER TABLE "logloom"."plans"
   ADD CONSTRAINT "plans_max_baseline_rules_is_not_negative" CHECK ((max_baseline_rules >= 0));
@@ -29767,6 +30876,15 @@ CREATE VIEW "logloom_private"."planned_alert_rules" WITH (security_invoker=true)
 CREATE INDEX alert_rules_baseline_idx ON logloom.alert_rules USING btree (tenant_id)
   WHERE (baseline_days IS NOT NULL);
 
+CREATE INDEX audit_digests_open_idx ON logloom.audit_digests USING btree (day)
+  WHERE (closed_at IS NULL);
+
+CREATE UNIQUE INDEX audit_events_tenant_id_day_position_idx ON logloom.audit_events USING btree (tenant_id, day, "position")
+  WHERE ("position" IS NOT NULL);
+
+CREATE INDEX audit_events_waiting_idx ON logloom.audit_events USING btree (tenant_id, occurred_at, event_id)
+  WHERE ((source = 'app'::text) AND ("position" IS NULL));
+
 CREATE INDEX error_groups_merged_into_idx ON logloom.error_groups USING btree (tenant_id, merged_into);
 
 CREATE INDEX error_groups_tenant_id_last_seen_idx ON logloom.error_groups USING btree (tenant_id, last_seen DESC, fingerprint DESC);
@@ -29806,6 +30924,11 @@ CREATE CONSTRAINT TRIGGER sql_log_count_left_out
   FOR EACH ROW
   WHEN (new.is_count)
   EXECUTE FUNCTION logloom_private.count_left_out();
+
+CREATE POLICY "audit_digests_select_tenant" ON "logloom"."audit_digests"
+  FOR SELECT
+  TO "authenticated"
+  USING ((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)));
 
 CREATE POLICY "error_groups_select_tenant" ON "logloom"."error_groups"
   FOR SELECT
@@ -29928,6 +31051,12 @@ COMMENT ON COLUMN "logloom"."audit_events"."actor" IS 'The claim sub of the requ
 
 COMMENT ON COLUMN "logloom"."audit_events"."client_id" IS 'The OAuth client of the token, if it has one.';
 
+COMMENT ON COLUMN "logloom"."audit_events"."digest" IS 'SHA-256 of salt and content (audit_event_digest). link: SHA-256 of the link before and digest. erased_at: when erase_audit_subject deleted content and salt; digest and link stay.';
+
+COMMENT ON COLUMN "logloom"."audit_events"."position" IS 'The place in the chain of its tenant and UTC day (column day), from 1. Null until the job link_audit_events links the event; always null for the source logloom. The day is the day of linking, which is later than occurred_at if the transaction took long.';
+
+COMMENT ON COLUMN "logloom"."audit_events"."subject" IS 'What the action changed. For the source app: the id of the first target, or empty.';
+
 COMMENT ON COLUMN "logloom"."error_groups"."fingerprint" IS 'Sixteen hexadecimal digits that service, type and place (or template) of the error decide.';
 
 COMMENT ON COLUMN "logloom"."error_groups"."merged_into" IS 'The fingerprint of the group that counts the records of this one.';
@@ -29989,6 +31118,10 @@ COMMENT ON COLUMN "logloom"."logs"."ts" IS 'When the event happened, as the clie
 COMMENT ON COLUMN "logloom"."logs"."write_seq" IS 'The number of the writer''s step that stored the record. Its order is the order of commits.';
 
 COMMENT ON COLUMN "logloom"."plans"."archive_days" IS 'How many days the archive keeps records, counted from their ts. 0: they are not archived.';
+
+COMMENT ON COLUMN "logloom"."plans"."audit_events_per_day" IS 'record_audit_event is refused for the rest of a UTC day once the tenant''s trail has this many events of the day. Triggers and logloom.audit() are not: their events belong to changes.';
+
+COMMENT ON COLUMN "logloom"."plans"."audit_retention_days" IS 'How many days the audit events of the project''s own tables and programs are kept.';
 
 COMMENT ON COLUMN "logloom"."plans"."concurrent_scans" IS 'Searches of a tenant that may run longer than search_free_time at the same time. One more may run in views and portals. All others wait for their turn. The first search may also use this number minus one parallel workers.';
 
@@ -30314,7 +31447,7 @@ COMMENT ON COLUMN "logloom_private"."settings"."search_page_time" IS 'After this
 
 COMMENT ON COLUMN "logloom_private"."settings"."search_stage_records" IS 'The most records that the stages json, logfmt and patterns read. Raise it where queries reach it, at the price of time.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."sql_log_events" IS 'Records that a transaction may log with logloom.log(); the rest is counted in one more. Raise it where transactions change many rows.';
+COMMENT ON COLUMN "logloom_private"."settings"."sql_log_events" IS 'Records that SQL may log in one transaction; the rest is counted in one more record. Raise it where transactions change many rows.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."storage_policy" IS 'At max_storage_bytes: drop_oldest deletes the oldest days, refuse answers 503 to ingest. Set refuse where nothing may be lost.';
 
@@ -30366,7 +31499,13 @@ COMMENT ON COLUMN "logloom_private"."verifications"."records" IS 'The number of 
 
 COMMENT ON COLUMN "logloom_private"."verifications"."tenant_through" IS 'The last verified tenant.';
 
+COMMENT ON FUNCTION "logloom"."audit"(text, jsonb, jsonb, text) IS 'For SQL of the project: records an event in the audit trail, in the caller''s transaction, and returns its id. targets: what was changed, [{"type": "invoice", "id": "42"}]. The actor is the user of the request, or else the role. p_tenant_id: for roles other than anon and authenticated; the tenant of the token by default. Errors: PT400, PT401, PT403.';
+
+COMMENT ON FUNCTION "logloom"."audit_table"(regclass, text[], text[], text) IS 'Records each insert, update, delete and truncate of a table in the audit trail, by triggers. The table''s owner calls it; a second call replaces the first. columns: the columns whose values are recorded (default: all). ignore: columns that are never recorded. tenant: the column with the tenant of a row; without it, or where it is null, the tenant of the token. A change without a tenant is not recorded. Errors: PT400.';
+
 COMMENT ON FUNCTION "logloom"."log"(text, text, jsonb, text, text) IS 'Logs a record in the caller''s transaction, for the token''s tenant, or for p_tenant_id if service_role or the owner calls. It becomes visible after the commit. Raises no error.';
+
+COMMENT ON FUNCTION "logloom"."unaudit_table"(regclass) IS 'Removes the triggers of logloom.audit_table(). The events stay.';
 
 COMMENT ON FUNCTION "public"."acknowledge_alert"(uuid) IS 'Acknowledges an alert. Acknowledging the last alert of an incident acknowledges the incident. Repeating it changes nothing. Errors: PT400, PT401, PT404.';
 
@@ -30390,7 +31529,7 @@ COMMENT ON FUNCTION
 
 COMMENT ON FUNCTION "public"."create_alert_silence"(jsonb, text, text, text, text) IS 'Alerts that match p_matcher are not sent from p_from (default: now) to p_to. p_matcher: {"rule_id": …}, {"group": {field: text}}, both, or {} for all. Rules are still evaluated, and their alerts recorded. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."create_api_key"(text, text, text, text[], uuid) IS 'Creates an API key and returns it with key_value, which is shown only now. p_name: 1 to 100 characters after trimming. p_expires_at: none by default. p_scopes: ingest (default), read, or both. p_view_id: the view that the key reads in, only for the scope read; none by default. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."create_api_key"(text, text, text, text[], uuid) IS 'Creates an API key and returns it with key_value, which is shown only now. p_name: 1 to 100 characters after trimming. p_expires_at: none by default. p_scopes: ingest (default), read, audit. p_view_id: the view that the key reads in, only for the scope read; none by default. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."create_ingest_token"(text, text, integer) IS 'Creates a token with which a page can send events of one service, and returns it; it is shown only now. It ends after p_expires_in seconds (at most 900, the default), or when its user may no longer send. p_service: 1 to 200 characters after trimming. Errors: PT400, PT401, PT403, PT429 (limits of the plan).';
 
@@ -30415,6 +31554,8 @@ COMMENT ON FUNCTION "public"."delete_logs"(text, text, text, boolean) IS 'Delete
 COMMENT ON FUNCTION "public"."delete_saved_search"(uuid) IS 'Deletes a saved search. Errors: PT400, PT401, PT403 (a colleague''s search), PT404.';
 
 COMMENT ON FUNCTION "public"."delete_tenant"(text) IS 'Deletes the tenant with all its data. Only owners may call it, and they must name the tenant. Its keys and tokens are refused at once. A job deletes the rest and leaves a receipt in logloom_private.tenant_deletions. Only then can the id be used again. Errors: PT400, PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION "public"."erase_audit_subject"(text, text) IS 'Erases the content of the project''s own events whose actor or target is p_subject, at most 10000 a call, and returns their number: call it until it returns 0. Time, action and place in the chain stay. Requires the role admin. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."exchange_platform_logs"(jsonb) IS 'The edge function logloom-platform calls it. p_read: what it has read, {} at first: {window_id, records (with their ids), last (the time of the last row of a full page)} or {window_id, error, retry_after}. Returns what to read next, {window_id, from, to, sources}, or null. Errors: PT400, PT409 (another project''s database), PT503.';
 
@@ -30464,6 +31605,8 @@ COMMENT ON FUNCTION "public"."list_alert_silences"(text, integer, uuid) IS 'Sile
 
 COMMENT ON FUNCTION "public"."list_api_keys"(text, integer, uuid) IS 'API keys of the tenant, newest first, without their values. p_limit: 1 to 1000 (default 100). p_after: key_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
+COMMENT ON FUNCTION "public"."list_audit_events"(text, text, text, text, text, text, text, integer, uuid) IS 'Lists the tenant''s audit trail, newest first: the project''s own events (p_source app) and Logloom''s (logloom). p_actor, p_target: an id. p_action: an action, or how it begins: invoices.*. p_ts_from (inclusive), p_ts_to (exclusive). p_limit 1 to 1000 (default 100); pages of large events are shorter. p_after: event_id of the last item of the page before. Errors: PT400, PT401, PT403, PT408, PT429.';
+
 COMMENT ON FUNCTION "public"."list_error_groups"(text, text[], text, text, text, text, text, text, text, integer, text) IS 'Error groups of the tenant. p_state: any of new, regressed, open, resolved, ignored (default: the first three). p_service: empty for groups without a service. p_first_release: first seen in this release. p_assigned_to: user_id or email address, empty for nobody. p_new_since: became new or regressed since. p_ts_from, p_ts_to: seen in this range. p_order: priority (new and regressed first, the default), last_seen, first_seen or records; each falls. p_limit: 1 to 1000 (default 100). p_after: fingerprint of the last item of the page before. In a view, groups are made from the newest 10,000 errors of the range (default: 24 hours). Errors: PT400, PT401, PT403, PT408, PT429.';
 
 COMMENT ON FUNCTION "public"."list_log_archive"(text, integer, uuid) IS 'Lists the files of the tenant''s archive; files of the latest days come first. For members. p_limit 1 to 1000 (default 100), p_after: part_id of the last item of the page before. Errors: PT400, PT401, PT403.';
@@ -30512,7 +31655,9 @@ COMMENT ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double preci
 
 COMMENT ON FUNCTION "public"."read_log_stream_batch"(uuid, uuid) IS 'For the edge function logloom-stream. Returns the batch that a claimed stream must send: {batch, records}, one record per line; null if there is none and the claim is over. Errors: PT400.';
 
-COMMENT ON FUNCTION "public"."read_logs"(text, text, jsonb, text) IS 'For the function logloom-read: returns the answer of an operation to an API key with the scope read, or to a portal session. p_key_digest: SHA-256 of the key or token as hex. p_parameters: the operation''s parameters by name. p_origin: the origin of the page that frames the portal. Errors: PT400, PT401, PT403, PT404, PT408, PT429.';
+COMMENT ON FUNCTION "public"."read_logs"(text, text, jsonb, text) IS 'For the function logloom-read: returns the answer of an operation to an API key with the scope read or audit, or to a portal session. p_key_digest: SHA-256 of the key or token as hex. p_parameters: the operation''s parameters by name. p_origin: the origin of the page that frames the portal. Errors: PT400, PT401, PT403, PT404, PT408, PT429.';
+
+COMMENT ON FUNCTION "public"."record_audit_event"(text, text, jsonb, jsonb, text) IS 'For backends: records an event of the project in the audit trail and returns its id. Requires the role admin, or service_role. p_action: what happened, such as invoice.approved. p_targets: objects with an id, at most 8000 bytes. p_context: an object, at most 16000 bytes. p_actor: who acted, only for service_role. Errors: PT400, PT401, PT403, PT429.';
 
 COMMENT ON FUNCTION "public"."restore_log_archive"(text, text, text, integer, text) IS 'Restores archived records from p_from (inclusive) to p_to (exclusive) for p_keep_days (default 7). With p_query_dsl, only records that match it. For admins. list_log_archive_restores shows the progress. Records that still exist are not stored twice. Errors: PT400 (max_restored_days of the plan), PT401, PT403, PT404 (nothing is archived in the range).';
 
@@ -30570,6 +31715,8 @@ COMMENT ON FUNCTION "public"."update_tenant_settings"(text, jsonb, jsonb) IS 'Se
 
 COMMENT ON FUNCTION "public"."validate_query"(text) IS 'Tells whether p_query_dsl compiles: {valid, error, position, hint, warnings: [{position, message, suggestion}]}. Errors: PT400, PT401, PT408, PT429.';
 
+COMMENT ON FUNCTION "public"."verify_audit_trail"(text, date, date) IS 'Checks the chain of the tenant''s audit trail (source app), and names the first event that does not fit. p_day_from, p_day_to: UTC days, both inclusive, at most 366 (default: the last 31). Go on at next_day if it is not null. Errors: PT400, PT401, PT403, PT408.';
+
 COMMENT ON PROCEDURE "logloom_private"."verify"() IS 'Verifies everything stored: blocks by checksum and decoding, counts against records, ids, files of the archive against archived records. Reports the result in a notice; details are in verification_differences. Can be interrupted and called again.';
 
 COMMENT ON TABLE "logloom"."alert_history" IS 'Alerts: each time a rule fired, with its value, and who acknowledged it.';
@@ -30584,7 +31731,9 @@ COMMENT ON TABLE "logloom"."archive_parts" IS 'The files of the archive, one for
 
 COMMENT ON TABLE "logloom"."archive_restores" IS 'Restores of days from the archive. Kept for settings.audit_lifetime.';
 
-COMMENT ON TABLE "logloom"."audit_events" IS 'Changes of keys, tokens, portal sessions, members, incidents, silences, views, log streams, dashboards, settings and plans, and deletions and restores of records. Nobody can change an event, or delete it within settings.audit_lifetime.';
+COMMENT ON TABLE "logloom"."audit_digests" IS 'The UTC days of each tenant''s audit trail that have events. digest: the day''s last link. previous_digest: the digest of the row before, with which the chain of the day begins; empty for the first. closed_at: when the day was over and its digest was stored as a log record. record_error: why there is no record, such as a month''s quota that is used up.';
+
+COMMENT ON TABLE "logloom"."audit_events" IS 'Changes of keys, tokens, portal sessions, members, incidents, silences, views, log streams, dashboards, settings and plans, and deletions and restores of records (source logloom). Nobody can change these events, or delete them within settings.audit_lifetime. The project''s own events (source app) come from logloom.audit_table(), logloom.audit() and record_audit_event.';
 
 COMMENT ON TABLE "logloom"."error_groups" IS 'Errors that have the same cause, found by the job group_errors. The group "others" counts the errors beyond the plan''s max_error_groups.';
 
@@ -30736,6 +31885,8 @@ COMMENT ON TYPE "logloom_private"."alert_reading" IS 'How many records were read
 
 COMMENT ON TYPE "logloom_private"."alert_window" IS 'A window of a rule, or of one of its groups, and its value.';
 
+COMMENT ON TYPE "logloom_private"."audited_statement" IS 'What the events of a statement on an audited table have in common. name, keys: the table and its primary key. hidden_columns: columns that are not recorded. listed_columns: columns that must exist. tenant_column: the column with a row''s tenant; tenant_id: of rows without one.';
+
 COMMENT ON TYPE "logloom_private"."collected" IS 'New records and the next state of a collector. is_complete: false if more can be read now.';
 
 COMMENT ON TYPE "logloom_private"."column_values" IS 'The values of a column. An array of this type has the values of several columns.';
@@ -30754,7 +31905,7 @@ COMMENT ON TYPE "logloom_private"."ingest_request" IS 'One request of ingest. Th
 
 COMMENT ON TYPE "logloom_private"."ingest_state" IS 'A sender and its limits, read once per call for all requests of a caller. keeps_from, takes_to: the allowed range of ts. events, bytes: used in the month; complete if a limit is near. batches: how many batches of the queue may be missing from events and bytes. headers: sent with every answer; X-Logloom-Writer if pg_cron does not run the writer. service: the only service that the sender may send for; null: any.';
 
-COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom, and what the holder does. deletion: seals or deletes records of past days. writer: adds records or moves the queue. partitions: creates or drops a day. log_counts: adds up or deletes counts. queue: enqueues (shared) or switches the slot (exclusive). notifications, streams, archive: claims work; limits hold because claims are made one at a time. Some locks have a second key, a hash of the lane or the tenant. lane: one worker in a lane. alerts: one evaluator of a tenant''s rules. delete_logs: one new deletion of a tenant at a time. members: one change of a tenant''s members at a time. notifications: one test or confirmation of a tenant''s address at a time. errors: counts errors in their groups; a deletion that subtracts some takes it after its own.';
+COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom, and what the holder does. deletion: seals or deletes records of past days. writer: adds records or moves the queue. partitions: creates or drops a day. log_counts: adds up or deletes counts. queue: enqueues (shared) or switches the slot (exclusive). notifications, streams, archive: claims work; limits hold because claims are made one at a time. Some locks have a second key, a hash of the lane or the tenant. lane: one worker in a lane. alerts: one evaluator of a tenant''s rules. delete_logs: one new deletion of a tenant at a time. members: one change of a tenant''s members at a time. notifications: one test or confirmation of a tenant''s address at a time. errors: counts errors in their groups; a deletion that subtracts some takes it after its own. audit: links audit events.';
 
 COMMENT ON TYPE "logloom_private"."log_key" IS 'A position in the order of a tenant''s records.';
 
@@ -30807,6 +31958,10 @@ COMMENT ON TYPE "public"."logloom_archive_part" IS 'A file of the archive. ts_fr
 COMMENT ON TYPE "public"."logloom_archive_restore" IS 'A restore of records from the archive. status: queued, running, done, or failed with error. ts_from inclusive, ts_to exclusive. files: how many files to read. bytes: how many bytes were read. records: how many records were restored. kept_until: when they are deleted again.';
 
 COMMENT ON TYPE "public"."logloom_audit_event" IS 'An audit event. actor: a user''s id, or a role. subject: what the action changed, such as the id of a key or user.';
+
+COMMENT ON TYPE "public"."logloom_audit_trail_event" IS 'An event of the audit trail. source: app (the project''s own) or logloom. actor: a user''s id, or a role. targets: what was changed, [{type, id, …}]. context: the rest; for a row of an audited table its old and new values. day, position: the place in the chain, if it has one.';
+
+COMMENT ON TYPE "public"."logloom_audit_verdict" IS 'What was verified: events, how many of them are erased, the first and last day that had some, and the digest of the last one as hex. fault: null, or what does not fit first: event_missing, event_changed, link_changed, digest_changed or day_missing. next_day: where to go on if the range has too many events for one call.';
 
 COMMENT ON TYPE "public"."logloom_claimed_notification" IS 'A notification to deliver now, and the secrets that sign it (some may still be unsealed). If not is_complete, complete_alert_notification adds the link and the newest records to the body.';
 
@@ -30916,9 +32071,17 @@ COMMENT ON TYPE "public"."logloom_writer_run" IS 'How many events a call of run_
 
 COMMENT ON VIEW "logloom_private"."planned_alert_rules" IS 'Enabled rules whose plan is valid. delay: how long after its end a window is first evaluated.';
 
+REVOKE ALL ON FUNCTION "logloom"."audit"(text, jsonb, jsonb, text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "logloom"."audit"(text, jsonb, jsonb, text) TO "authenticated", "service_role";
+
+REVOKE ALL ON FUNCTION "logloom"."audit_table"(regclass, text[], text[], text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION "logloom"."log"(text, text, jsonb, text, text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "logloom"."log"(text, text, jsonb, text, text) TO "anon", "authenticated", "service_role";
+
+REVOKE ALL ON FUNCTION "logloom"."unaudit_table"(regclass) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."add_sql_log"(text, text, jsonb, text, text, text) TO "anon", "authenticated", "service_role";
 
@@ -30940,6 +32103,10 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."api_key_status"(timestamp WITH time
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."audit_actions"() TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."audit_errors"() TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."audit_here"(text, jsonb, jsonb, text, text) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."change_alert_incidents"(uuid[], boolean, text, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."change_error_groups"(text[], text, text, text, text, text, text) TO "authenticated", "service_role";
@@ -30959,6 +32126,8 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."count_errors"(logloom_private.error
 GRANT EXECUTE ON FUNCTION "logloom_private"."current_user_id"() TO "anon", "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."digest_of_signer"(uuid, text, bytea) TO "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."erase_subject"(text, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."error_groups_errors"() TO "authenticated", "service_role";
 
@@ -30986,6 +32155,10 @@ REVOKE ALL
   ON FUNCTION "logloom_private"."preview_values"(logloom_private.compiled_query, text, text, timestamp WITH time zone, timestamp WITH time zone, integer, integer)
   FROM PUBLIC;
 
+GRANT EXECUTE
+  ON FUNCTION "logloom_private"."read_audit_trail"(logloom_private.reading_scope, text, text, text, text, text, text, text, integer, uuid)
+  TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."read_error_group"(logloom_private.reading_scope, text, uuid, timestamp WITH time zone) TO "authenticated", "service_role";
 
 GRANT EXECUTE
@@ -31012,6 +32185,8 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."trim_space"(text) TO "authenticated
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."uncount_errors"(text, text) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."verify_trail"(text, date, date) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."with_baseline"(logloom.alert_rules, jsonb, double precision) TO "authenticated", "service_role";
 
 GRANT EXECUTE
@@ -31022,11 +32197,15 @@ GRANT EXECUTE
 
 GRANT EXECUTE ON FUNCTION "public"."create_api_key"(text, text, text, text[], uuid) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "public"."erase_audit_subject"(text, text) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "public"."exchange_platform_logs"(jsonb) TO "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."get_error_group"(text, uuid, timestamp WITH time zone) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."ingest_signer"(uuid, text, text) TO "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."list_audit_events"(text, text, text, text, text, text, text, integer, uuid) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."list_error_groups"(text, text[], text, text, text, text, text, text, text, integer, text) TO "authenticated", "service_role";
 
@@ -31035,6 +32214,8 @@ GRANT EXECUTE ON FUNCTION "public"."list_log_fields"(text, text, text, text) TO 
 GRANT EXECUTE ON FUNCTION "public"."log_changes"(text, text, text, integer, text, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double precision, text, integer, integer, uuid, integer, jsonb) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."record_audit_event"(text, text, jsonb, jsonb, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) TO "service_role";
 
@@ -31046,6 +32227,8 @@ GRANT EXECUTE
   TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."update_error_group"(text[], text, text, text, text, text, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."verify_audit_trail"(text, date, date) TO "authenticated", "service_role";
 
 REVOKE ALL ON SCHEMA "logloom" FROM "anon";
 
@@ -31067,6 +32250,128 @@ REVOKE ALL ("kind") ON TABLE "logloom"."alert_rules" FROM "service_role";
 
 GRANT INSERT ("kind") ON TABLE "logloom"."alert_rules" TO "service_role";
 
+GRANT SELECT ON TABLE "logloom"."audit_digests" TO "authenticated", "service_role";
+
+REVOKE ALL ("action") ON TABLE "logloom"."audit_events" FROM "authenticated";
+
+GRANT SELECT ("action") ON TABLE "logloom"."audit_events" TO "authenticated";
+
+REVOKE ALL ("actor") ON TABLE "logloom"."audit_events" FROM "authenticated";
+
+GRANT SELECT ("actor") ON TABLE "logloom"."audit_events" TO "authenticated";
+
+REVOKE ALL ("client_id") ON TABLE "logloom"."audit_events" FROM "authenticated";
+
+GRANT SELECT ("client_id") ON TABLE "logloom"."audit_events" TO "authenticated";
+
+REVOKE ALL ("day") ON TABLE "logloom"."audit_events" FROM "authenticated";
+
+GRANT SELECT ("day") ON TABLE "logloom"."audit_events" TO "authenticated";
+
+REVOKE ALL ("details") ON TABLE "logloom"."audit_events" FROM "authenticated";
+
+GRANT SELECT ("details") ON TABLE "logloom"."audit_events" TO "authenticated";
+
+REVOKE ALL ("digest") ON TABLE "logloom"."audit_events" FROM "authenticated";
+
+GRANT SELECT ("digest") ON TABLE "logloom"."audit_events" TO "authenticated";
+
+REVOKE ALL ("erased_at") ON TABLE "logloom"."audit_events" FROM "authenticated";
+
+GRANT SELECT ("erased_at") ON TABLE "logloom"."audit_events" TO "authenticated";
+
+REVOKE ALL ("event_id") ON TABLE "logloom"."audit_events" FROM "authenticated";
+
+GRANT SELECT ("event_id") ON TABLE "logloom"."audit_events" TO "authenticated";
+
+REVOKE ALL ("link") ON TABLE "logloom"."audit_events" FROM "authenticated";
+
+GRANT SELECT ("link") ON TABLE "logloom"."audit_events" TO "authenticated";
+
+REVOKE ALL ("occurred_at") ON TABLE "logloom"."audit_events" FROM "authenticated";
+
+GRANT SELECT ("occurred_at") ON TABLE "logloom"."audit_events" TO "authenticated";
+
+REVOKE ALL ("position") ON TABLE "logloom"."audit_events" FROM "authenticated";
+
+GRANT SELECT ("position") ON TABLE "logloom"."audit_events" TO "authenticated";
+
+REVOKE ALL ("source") ON TABLE "logloom"."audit_events" FROM "authenticated";
+
+GRANT SELECT ("source") ON TABLE "logloom"."audit_events" TO "authenticated";
+
+REVOKE ALL ("subject") ON TABLE "logloom"."audit_events" FROM "authenticated";
+
+GRANT SELECT ("subject") ON TABLE "logloom"."audit_events" TO "authenticated";
+
+REVOKE ALL ("targets") ON TABLE "logloom"."audit_events" FROM "authenticated";
+
+GRANT SELECT ("targets") ON TABLE "logloom"."audit_events" TO "authenticated";
+
+REVOKE ALL ("tenant_id") ON TABLE "logloom"."audit_events" FROM "authenticated";
+
+GRANT SELECT ("tenant_id") ON TABLE "logloom"."audit_events" TO "authenticated";
+
+REVOKE ALL ("action") ON TABLE "logloom"."audit_events" FROM "service_role";
+
+GRANT SELECT ("action") ON TABLE "logloom"."audit_events" TO "service_role";
+
+REVOKE ALL ("actor") ON TABLE "logloom"."audit_events" FROM "service_role";
+
+GRANT SELECT ("actor") ON TABLE "logloom"."audit_events" TO "service_role";
+
+REVOKE ALL ("client_id") ON TABLE "logloom"."audit_events" FROM "service_role";
+
+GRANT SELECT ("client_id") ON TABLE "logloom"."audit_events" TO "service_role";
+
+REVOKE ALL ("day") ON TABLE "logloom"."audit_events" FROM "service_role";
+
+GRANT SELECT ("day") ON TABLE "logloom"."audit_events" TO "service_role";
+
+REVOKE ALL ("details") ON TABLE "logloom"."audit_events" FROM "service_role";
+
+GRANT SELECT ("details") ON TABLE "logloom"."audit_events" TO "service_role";
+
+REVOKE ALL ("digest") ON TABLE "logloom"."audit_events" FROM "service_role";
+
+GRANT SELECT ("digest") ON TABLE "logloom"."audit_events" TO "service_role";
+
+REVOKE ALL ("erased_at") ON TABLE "logloom"."audit_events" FROM "service_role";
+
+GRANT SELECT ("erased_at") ON TABLE "logloom"."audit_events" TO "service_role";
+
+REVOKE ALL ("event_id") ON TABLE "logloom"."audit_events" FROM "service_role";
+
+GRANT SELECT ("event_id") ON TABLE "logloom"."audit_events" TO "service_role";
+
+REVOKE ALL ("link") ON TABLE "logloom"."audit_events" FROM "service_role";
+
+GRANT SELECT ("link") ON TABLE "logloom"."audit_events" TO "service_role";
+
+REVOKE ALL ("occurred_at") ON TABLE "logloom"."audit_events" FROM "service_role";
+
+GRANT SELECT ("occurred_at") ON TABLE "logloom"."audit_events" TO "service_role";
+
+REVOKE ALL ("position") ON TABLE "logloom"."audit_events" FROM "service_role";
+
+GRANT SELECT ("position") ON TABLE "logloom"."audit_events" TO "service_role";
+
+REVOKE ALL ("source") ON TABLE "logloom"."audit_events" FROM "service_role";
+
+GRANT SELECT ("source") ON TABLE "logloom"."audit_events" TO "service_role";
+
+REVOKE ALL ("subject") ON TABLE "logloom"."audit_events" FROM "service_role";
+
+GRANT SELECT ("subject") ON TABLE "logloom"."audit_events" TO "service_role";
+
+REVOKE ALL ("targets") ON TABLE "logloom"."audit_events" FROM "service_role";
+
+GRANT SELECT ("targets") ON TABLE "logloom"."audit_events" TO "service_role";
+
+REVOKE ALL ("tenant_id") ON TABLE "logloom"."audit_events" FROM "service_role";
+
+GRANT SELECT ("tenant_id") ON TABLE "logloom"."audit_events" TO "service_role";
+
 GRANT SELECT ON TABLE "logloom"."error_groups" TO "authenticated", "service_role";
 
 SELECT cron.schedule_in_database('logloom_send', '10 seconds', 'call logloom_private.work(''send'')', 'postgres', NULL, true);
@@ -31079,7 +32384,7 @@ ALTER TABLE "logloom"."alert_rules"
   ADD CONSTRAINT "alert_rules_name_is_valid" CHECK (((name = logloom_private.trim_space(name)) AND ((length(name) >= 1) AND (length(name) <= 200))));
 
 ALTER TABLE "logloom"."audit_events"
-  ADD CONSTRAINT "audit_events_action_is_known" CHECK ((action = ANY (logloom_private.audit_actions())));
+  ADD CONSTRAINT "audit_events_action_is_known" CHECK (((source = 'app'::text) OR (action = ANY (logloom_private.audit_actions()))));
 
 ALTER TABLE "logloom"."log_dashboards"
   ADD CONSTRAINT "log_dashboards_name_is_valid" CHECK (((name = logloom_private.trim_space(name)) AND ((length(name) >= 1) AND (length(name) <= 200))));

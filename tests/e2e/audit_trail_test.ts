@@ -45,7 +45,7 @@ Deno.test("a change by PostgREST and an event of a backend are in the trail, for
   const { key_value } = await createKey(tenant, { p_scopes: ["audit"] });
   const ask = (path: string, key = key_value, body?: string) =>
     fetch(`${stack.url}${read}/${path}`, { method: "POST", headers: apiKey(key), body });
-  const events: Record<string, unknown>[] = await (await ask("list_audit_trail")).json();
+  const events: Record<string, unknown>[] = await (await ask("list_audit_events")).json();
   assert.deepEqual(
     events.filter(({ source }) => source === "app")
       .map(({ actor, action, targets, context }) => [actor, action, targets, context]),
@@ -70,7 +70,7 @@ Deno.test("a change by PostgREST and an event of a backend are in the trail, for
   const reads = await createKey(tenant, { p_scopes: ["read"] });
   for (
     const [path, key] of [
-      ["list_audit_trail", reads.key_value],
+      ["list_audit_events", reads.key_value],
       ["audit/export", reads.key_value],
       ["search_logs", key_value],
     ]

@@ -81,7 +81,7 @@ Deno.test("another tenant's API key is not listed; revoking it or reading its us
 });
 
 /** The operation that answers neither in views nor in portal sessions. */
-const trail = "list_audit_trail";
+const trail = "list_audit_events";
 
 /** The name of a kind of reader, and its headers. */
 type Reader = readonly [name: string, headers: Record<string, string>];

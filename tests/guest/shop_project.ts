@@ -226,7 +226,7 @@ export const ofClub: Request[] = [
     p_role: "owner",
   }],
   ["GET", "/rpc/get_usage", bearer(user)],
-  ["POST", "/rpc/list_audit_events", { ...json, ...bearer(user) }, {}],
+  ["POST", "/rpc/list_audit_entries", { ...json, ...bearer(user) }, {}],
   ["POST", "/rpc/list_retention_runs", { ...json, ...bearer(user) }, {}],
   ["POST", "/rpc/rotate_webhook_secret", { ...json, ...bearer(user) }, {}],
   ["POST", "/rpc/claim_notifications", { ...json, ...bearer(user) }, {}],

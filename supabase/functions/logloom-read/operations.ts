@@ -8,6 +8,7 @@ export const operations: readonly string[] = [
   "get_log_context",
   "list_alert_history",
   "list_alert_rules",
+  "list_audit_events",
   "list_error_groups",
   "list_log_fields",
   "list_saved_searches",

@@ -54,26 +54,31 @@ $$;
 -- stay out: user_id says who it was. There is no index on created_at, so each read scans the table.
 create function logloom_private.collect_auth(p_collector logloom_private.collectors)
 returns logloom_private.collected
-language sql
-return logloom_private.collect_rows(
-  p_collector,
-  $sql$
-    select e.id::text, e.created_at, logloom_private.event_of(
-      'auth', 'auth', e.created_at, 'info', e.event ->> 'action', jsonb_build_object(
-        'log_type', e.event -> 'log_type', 'ip', nullif(e.ip_address, ''),
-        'provider', e.event #> '{traits,provider}', 'subject', e.event #> '{traits,user_id}'
-      ), e.event ->> 'actor_id'
-    )
-    from (
-      select a.*, case
-        -- A name with \u0000 is valid json and no jsonb.
-        when pg_input_is_valid(a.payload::text, 'jsonb') then a.payload::jsonb
-      end as event
-      from auth.audit_log_entries a
-    ) e
-    where e.created_at >= $1
-  $sql$
-);
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.collect_rows(
+    p_collector,
+    $sql$
+      select e.id::text, e.created_at, logloom_private.event_of(
+        'auth', 'auth', e.created_at, 'info', e.event ->> 'action', jsonb_build_object(
+          'log_type', e.event -> 'log_type', 'ip', nullif(e.ip_address, ''),
+          'provider', e.event #> '{traits,provider}', 'subject', e.event #> '{traits,user_id}'
+        ), e.event ->> 'actor_id'
+      )
+      from (
+        select a.*, case
+          -- A name with \u0000 is valid json and no jsonb.
+          when pg_input_is_valid(a.payload::text, 'jsonb') then a.payload::jsonb
+        end as event
+        from auth.audit_log_entries a
+      ) e
+      where e.created_at >= $1
+    $sql$
+  );
+end;
+$$;
 
 -- Reads failed runs of pg_cron, and requests of pg_net (those of database webhooks too) that were
 -- refused or got no answer. May contain values and stay out: a run's command, the lines after the
@@ -81,37 +86,42 @@ return logloom_private.collect_rows(
 -- projects delete old ones: only the last 50000 count.
 create function logloom_private.collect_jobs(p_collector logloom_private.collectors)
 returns logloom_private.collected
-language sql
-return logloom_private.collect_rows(
-  p_collector,
-  $sql$
-    select 'run ' || d.runid, r.at, logloom_private.event_of(
-      'pg_cron', 'failed_job', r.at, 'error',
-      coalesce(nullif(split_part(d.return_message, e'\n', 1), ''), 'The run failed'),
-      jsonb_build_object('job', coalesce(j.jobname, d.jobid::text), 'run', d.runid)
-    )
-    from cron.job_run_details d
-    cross join lateral (select coalesce(d.end_time, d.start_time) as at) r
-    left join cron.job j on j.jobid = d.jobid
-    where d.runid > (select max(x.runid) - 50000 from cron.job_run_details x)
-      and d.status = 'failed' and r.at >= $1
-  $sql$ || case when to_regclass('net._http_response') is null then '' else $sql$
-    union all
-    select 'request ' || r.id, r.created, logloom_private.event_of(
-      'pg_net', 'failed_request', r.created,
-      case when r.status_code < 500 then 'warn' else 'error' end,
-      coalesce('A request was answered ' || r.status_code, 'A request got no answer'),
-      jsonb_build_object(
-        'request', r.id, 'status', r.status_code, 'error', r.error_msg,
-        'webhook', h.hook_name, 'table', h.hook_table_id::regclass
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.collect_rows(
+    p_collector,
+    $sql$
+      select 'run ' || d.runid, r.at, logloom_private.event_of(
+        'pg_cron', 'failed_job', r.at, 'error',
+        coalesce(nullif(split_part(d.return_message, e'\n', 1), ''), 'The run failed'),
+        jsonb_build_object('job', coalesce(j.jobname, d.jobid::text), 'run', d.runid)
       )
-    )
-    from net._http_response r
-    left join $sql$ || case
-      when to_regclass('supabase_functions.hooks') is not null then 'supabase_functions.hooks'
-      else '(select 0::bigint as request_id, '''' as hook_name, 0::oid as hook_table_id)'
-    end || $sql$ h on h.request_id = r.id
-    where r.created >= $1
-      and (r.status_code >= 400 or r.timed_out or r.error_msg is not null)
-  $sql$ end
-);
+      from cron.job_run_details d
+      cross join lateral (select coalesce(d.end_time, d.start_time) as at) r
+      left join cron.job j on j.jobid = d.jobid
+      where d.runid > (select max(x.runid) - 50000 from cron.job_run_details x)
+        and d.status = 'failed' and r.at >= $1
+    $sql$ || case when to_regclass('net._http_response') is null then '' else $sql$
+      union all
+      select 'request ' || r.id, r.created, logloom_private.event_of(
+        'pg_net', 'failed_request', r.created,
+        case when r.status_code < 500 then 'warn' else 'error' end,
+        coalesce('A request was answered ' || r.status_code, 'A request got no answer'),
+        jsonb_build_object(
+          'request', r.id, 'status', r.status_code, 'error', r.error_msg,
+          'webhook', h.hook_name, 'table', h.hook_table_id::regclass
+        )
+      )
+      from net._http_response r
+      left join $sql$ || case
+        when to_regclass('supabase_functions.hooks') is not null then 'supabase_functions.hooks'
+        else '(select 0::bigint as request_id, '''' as hook_name, 0::oid as hook_table_id)'
+      end || $sql$ h on h.request_id = r.id
+      where r.created >= $1
+        and (r.status_code >= 400 or r.timed_out or r.error_msg is not null)
+    $sql$ end
+  );
+end;
+$$;

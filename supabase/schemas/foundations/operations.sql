@@ -67,7 +67,7 @@ begin
       ('list_alert_rules', '{user,viewer,service_role}', 'read_alert_rules'),
       ('list_alert_silences', '{user,service_role}', null),
       ('list_api_keys', '{user,service_role}', null),
-      ('list_audit_trail', '{user,service_role}', 'read_audit_trail'),
+      ('list_audit_events', '{user,service_role}', 'read_audit_trail'),
       ('list_error_groups', '{user,viewer,service_role}', 'read_error_groups'),
       ('list_log_archive', '{user,service_role}', null),
       ('list_log_archive_restores', '{user,service_role}', null),
@@ -154,7 +154,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
-  select o.operation, o.reader, o.operation <> 'list_audit_trail'
+  select o.operation, o.reader, o.operation <> 'list_audit_events'
   from logloom_private.operation_list() o
   where o.reader is not null;
 end;

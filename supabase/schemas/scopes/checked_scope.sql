@@ -20,7 +20,7 @@ begin
   elsif p_tenant_id <> p_scope.tenant_id then
     perform logloom_private.refuse('callers.tenant_is_another');
   end if;
-  if p_operation = 'list_audit_trail'
+  if p_operation = 'list_audit_events'
     and (p_scope.view_id is not null or p_scope.kind = 'portal_session')
   then
     perform logloom_private.refuse('audit.not_in_views');

@@ -71,7 +71,7 @@ declare
 begin
   if v_key.key_id is null then
     perform logloom_private.refuse('callers.key_is_unknown');
-  elsif p_operation = 'list_audit_trail' then
+  elsif p_operation = 'list_audit_events' then
     if not v_key.scopes @> '{audit}' then
       perform logloom_private.refuse('audit.key_lacks_scope');
     end if;

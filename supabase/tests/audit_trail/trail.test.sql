@@ -201,14 +201,14 @@ select is(
 );
 select is(
   pg_temp.by('alice', format(
-    'select array(select e.action from public.list_audit_trail(%s) e)', c.filters
+    'select array(select e.action from public.list_audit_events(%s) e)', c.filters
   )), c.actions, 'list: ' || c.filters
 )
 from (
   values
     ('p_action => ''a.*'', p_source => ''app''', '{a.e,a.d,a.c,a.b}'),
     ('p_action => ''a.*'', p_limit => 1, p_after => (select e.event_id from '
-      'public.list_audit_trail(p_action => ''a.d'') e)', '{a.c}'),
+      'public.list_audit_events(p_action => ''a.d'') e)', '{a.c}'),
     ('p_target => ''9'', p_actor => ''bob''', '{a.d}'),
     ('p_source => ''me''', 'PT400 Invalid p_source: app or logloom')
 ) c (filters, actions);

@@ -16,6 +16,8 @@ import type {
   ArchivedFile,
   ArchiveRestore,
   AuditEvent,
+  AuditTrailEvent,
+  AuditVerdict,
   Channel,
   Comparison,
   CreatedApiKey,
@@ -189,6 +191,7 @@ export interface Operations {
   };
   delete_saved_search: { parameters: { p_id: string }; answer: Success };
   delete_tenant: { parameters: { p_tenant_id: string }; answer: TenantDeletion };
+  erase_audit_subject: { parameters: { p_subject: string; p_tenant_id?: string }; answer: number };
   expire_alert_silence: {
     parameters: { p_silence_id: string; p_tenant_id?: string };
     answer: AlertSilence;
@@ -275,6 +278,20 @@ export interface Operations {
   list_api_keys: {
     parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
     answer: ApiKey[];
+  };
+  list_audit_events: {
+    parameters: {
+      p_action?: string;
+      p_actor?: string;
+      p_after?: string;
+      p_limit?: number;
+      p_source?: string;
+      p_target?: string;
+      p_tenant_id?: string;
+      p_ts_from?: string;
+      p_ts_to?: string;
+    };
+    answer: AuditTrailEvent[];
   };
   list_error_groups: {
     parameters: {
@@ -424,6 +441,16 @@ export interface Operations {
       p_window_minutes?: number;
     };
     answer: AlertPreview;
+  };
+  record_audit_event: {
+    parameters: {
+      p_action: string;
+      p_actor?: string;
+      p_context?: Json;
+      p_targets?: Json;
+      p_tenant_id?: string;
+    };
+    answer: string;
   };
   remove_tenant_member: {
     parameters: { p_tenant_id?: string; p_user_id: string };
@@ -598,4 +625,8 @@ export interface Operations {
     answer: TenantSettings;
   };
   validate_query: { parameters: { p_query_dsl: string }; answer: QueryValidity };
+  verify_audit_trail: {
+    parameters: { p_day_from?: string; p_day_to?: string; p_tenant_id?: string };
+    answer: AuditVerdict;
+  };
 }

@@ -217,8 +217,8 @@ export const tools: readonly Tool[] = [
       };
     },
   },
-  toolOf("list_audit_trail", {
-    name: "list_audit_trail",
+  toolOf("list_audit_events", {
+    name: "list_audit_events",
     output: output.auditEvents,
     title: "Audit trail",
     description:

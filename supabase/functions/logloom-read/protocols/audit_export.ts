@@ -7,7 +7,7 @@ const columns =
 const filters = ["source", "actor", "action", "target"] as const;
 
 /**
- * `/v1/audit/export`: the audit trail, newest first, by pages of list_audit_trail. A number that a double cannot hold
+ * `/v1/audit/export`: the audit trail, newest first, by pages of list_audit_events. A number that a double cannot hold
  * is a string.
  */
 export const auditExported: Protocol = exportOf(
@@ -16,7 +16,7 @@ export const auditExported: Protocol = exportOf(
     const range = { p_ts_from: from, p_ts_to: to, p_limit: 1000, p_after: after };
     const filtered = Object.fromEntries(filters.map((name) => [`p_${name}`, given[name]]));
     const call = JSON.stringify({ ...range, ...filtered });
-    const answer = await callDatabase(reader, "list_audit_trail", call);
+    const answer = await callDatabase(reader, "list_audit_events", call);
     if (answer.status !== 200) return answer;
     const events: Record<string, unknown>[] = JSON.parse(withTexts(await answer.text(), changes));
     const head = format === "csv" && after === undefined ? `${columns}\r\n` : "";

@@ -124,7 +124,7 @@ create function public.claim_notifications(p_limit integer default null) returns
 language sql as $$ select 'club' $$;
 create function public.settle_notification(p_id uuid) returns text
 language sql as $$ select 'club' $$;
-create function public.list_audit_events() returns text language sql as $$ select 'club' $$;
+create function public.list_audit_entries() returns text language sql as $$ select 'club' $$;
 create function public.list_notification_addresses() returns text
 language sql as $$ select 'club' $$;
 create function public.confirm_notification_address(p_email text, p_code text) returns text
@@ -135,7 +135,7 @@ create function public.list_retention_runs() returns text language sql as $$ sel
 grant execute on function
   public.add_member(uuid, uuid, text[]), public.add_member(text), public.list_members(uuid),
   public.remove_member(uuid, uuid), public.set_member_role(uuid, rbac.member_role),
-  public.get_usage(text), public.list_audit_events(), public.list_retention_runs(),
+  public.get_usage(text), public.list_audit_entries(), public.list_retention_runs(),
   public.rotate_webhook_secret(uuid)
 to authenticated;
 

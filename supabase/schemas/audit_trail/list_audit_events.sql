@@ -13,7 +13,7 @@ as $$
 -- definer because OAuth clients that may only read reach no table
 declare
   v_scope constant logloom_private.reading_scope :=
-    logloom_private.checked_scope(p_scope, 'list_audit_trail', p_tenant_id);
+    logloom_private.checked_scope(p_scope, 'list_audit_events', p_tenant_id);
   v_limit constant integer := logloom_private.list_limit(p_limit);
   v_from constant timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
   v_to constant timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
@@ -70,7 +70,7 @@ exception when query_canceled or lock_not_available then
 end;
 $$;
 
-create function public.list_audit_trail(
+create function public.list_audit_events(
   p_tenant_id text default null, p_source text default null, p_actor text default null,
   p_action text default null, p_target text default null, p_ts_from text default null,
   p_ts_to text default null, p_limit integer default null, p_after uuid default null
@@ -91,7 +91,7 @@ begin
 end;
 $$;
 
-comment on function public.list_audit_trail(
+comment on function public.list_audit_events(
   text, text, text, text, text, text, text, integer, uuid
 ) is
   'Lists the tenant''s audit trail, newest first: the project''s own events (p_source app) and '
