@@ -18,6 +18,8 @@ declare
   v_parsed constant logloom_private.compiled_query := logloom_private.parse_query(p_query);
   v_nodes constant jsonb := jsonb_build_array(v_parsed.tree, v_parsed.plan);
   v_query text := p_query;
+  v_rest logloom_private.compiled_query := p_scoped;
+  v_sampled logloom_private.compiled_query;
   v_names text[];
   v_near text;
   v_hints jsonb := '[]';
@@ -26,17 +28,28 @@ begin
   if not jsonb_path_exists(v_nodes, 'strict $.** ? (@.field == "attrs")') then
     return '[]';
   end if;
-  execute format(
-    'select array(select replace(substr(f.field, 7), %L, %L) from (%s) '
-      || 'f (field, type, count, "values", exact, records) where f.field like %L)',
-    '"', '', logloom_private.log_fields_sql(
-      logloom_private.newest_sample_sql(
-        p_scope.tenant_id, p_scoped, 1000, logloom_private.sample_bytes()
-      ), false
-    ), 'attrs.%'
-  )
-  into v_names
-  using null::text;
+  -- Suggests attributes of records that the filter's other fields find, or else of any record.
+  v_rest.tree := jsonb_build_object('type', 'and', 'items', jsonb_path_query_array(
+    case v_parsed.tree ->> 'type' when 'and' then v_parsed.tree -> 'items'
+      else jsonb_build_array(v_parsed.tree) end,
+    'strict $[*] ? (!exists(@.** ? (@.field == $left[*])))',
+    jsonb_build_object('left', '{attrs,msg,any}'::text[] || p_scope.hidden_fields)
+  ) || p_scoped.tree);
+  v_rest.filter := logloom_private.query_sql(v_rest.tree, 'l');
+  foreach v_sampled in array array[v_rest, p_scoped] loop
+    execute format(
+      'select array(select replace(substr(f.field, 7), %L, %L) from (%s) '
+        || 'f (field, type, count, "values", exact, records) where f.field like %L)',
+      '"', '', logloom_private.log_fields_sql(
+        logloom_private.newest_sample_sql(
+          p_scope.tenant_id, v_sampled, 1000, logloom_private.sample_bytes()
+        ), false
+      ), 'attrs.%'
+    )
+    into v_names
+    using null::text;
+    exit when cardinality(v_names) > 0;
+  end loop;
   for v_item in
     select distinct f ->> 'name' as written, array_to_string(
       array(select jsonb_array_elements_text(f -> 'path')), '.'
@@ -72,8 +85,9 @@ begin
     v_hints := v_hints || logloom_private.hint_at(
       p_written, v_item.written, case
         when v_near is null then format(
-          'None of the newest events has %s. They have %s', v_item.written,
-          array_to_string(array(select '@' || n from unnest(v_names) n limit 10), ', ')
+          'None of the newest events has %s. They have %s; the fields are %s', v_item.written,
+          array_to_string(array(select '@' || n from unnest(v_names) n limit 10), ', '),
+          array_to_string(logloom_private.query_field_names(), ', ')
         )
         when v_near like '@%'
           then format('No event has %s: did you mean %s?', v_item.written, v_near)

@@ -3,7 +3,7 @@ begin;
 \ir records.psql
 -- Numbers are printed with all digits, whatever the database's default is.
 set extra_float_digits = 1;
-select plan(42);
+select plan(43);
 
 select pg_temp.add_records($$[
   {"ago": "10 minutes", "level": "error", "service": "api", "attrs": {"ms": 10, "path": "/a"}},
@@ -115,8 +115,14 @@ from (
     ),
     (
       'service:umbrella @path:>5ms @none:<1kB',
-      '29: None of the newest events has @none. They have @ms, @a b, @path → ; '
+      '29: None of the newest events has @none. They have @ms, @a b, @path; the fields are ts, '
+        'received_at, id, level, msg, service, env, req_id, user_id, route, host, any → ; '
         '1: None of the newest records has service umbrella; they have api, web → '
+    ),
+    (
+      'service:web @Pat:*',
+      '13: None of the newest events has @Pat. They have @ms; the fields are ts, received_at, id, '
+        'level, msg, service, env, req_id, user_id, route, host, any → '
     ),
     (
       '@service:api',
@@ -178,7 +184,8 @@ select is(
       'service:wep @Pa:1', tstzrange(now() - interval '1 hour', now())
     )) h
   ),
-  'None of the newest events has @Pa. They have @ms; '
+  'None of the newest events has @Pa. They have @ms; the fields are ts, received_at, id, level, '
+    'msg, service, env, req_id, user_id, route, host, any; '
     'None of the newest records has service wep; they have api',
   'a reader learns no services of other records, and no hidden attributes'
 );
