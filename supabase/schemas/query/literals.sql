@@ -45,7 +45,10 @@ declare
 begin
   if v_level is null or logloom_private.query_has_wildcard(p_token) then
     perform logloom_private.refuse_at(
-      p_position, 'query.level_is_unknown', logloom_private.query_excerpt(v_text)
+      p_position, 'query.level_is_unknown', logloom_private.query_excerpt(v_text),
+      coalesce('Did you mean ' || logloom_private.typo_of(
+        lower(v_text collate "C"), '{debug,info,warn,error,warning,critical,fatal,notice,trace}'
+      ) || '? ', '')
     );
   end if;
   return v_level;
