@@ -19,14 +19,19 @@ declare
   v_eval constant integer := array_position(p_state.evals, p_field);
   v_field text := logloom_private.translated_alias(p_state, p_field);
 begin
-  if v_eval % 2 = 1 and v_field = p_field then
-    -- eval mb = bytes / 1024 | stats sum(mb)
+  if v_eval % 2 = 1 and p_state.evals[v_eval + 1] = '' then
+    -- A stage that is left out makes this field.
+    p_state.left_out := p_state.left_out || format('%s(%s)', p_kind, p_field);
+    return p_state;
+  elsif v_eval % 2 = 1 and v_field = p_field then
+    -- eval mb = bytes / 1024 | stats sum(mb) as total
     p_state.said := p_state.said || p_state.evals[v_eval];
     v_field := substring(p_state.evals[v_eval + 1] from '[[:alpha:]_@][[:alnum:]_.]*');
-    v_name := coalesce(v_name, p_field);
+    p_name := coalesce(v_name, p_kind || '_' || p_field);
+    v_name := 'raw' || coalesce('_' || nullif(cardinality(p_state.counts) + 1, 1), '');
     p_state.rest := concat_ws(
-      ' ', p_state.rest, '| math ' || replace(p_state.evals[v_eval + 1], v_field, v_name) || ' as '
-        || p_field || case when v_name = p_field then '_2' else '' end
+      ' ', p_state.rest,
+      '| math ' || replace(p_state.evals[v_eval + 1], v_field, v_name) || ' as ' || p_name
     );
   end if;
   v_field := case when p_kind in ('count', 'rate') then ''
@@ -107,7 +112,6 @@ begin
       return p_state;
     end if;
     v_kind := case when v_word = 'sum' then 'count' else v_kind end;
-
   elsif v_kind = 'count' and lower(v_args[1]) = 'distinct' then
     v_kind := 'count_distinct';
   elsif v_kind = 'count' and v_field is not null
@@ -115,7 +119,6 @@ begin
   then
     v_condition := logloom_private.translated_name(v_field) || ':*';
   end if;
-
   -- What follows: as n, n, if (…), filter (where …), within group (order by x)
   p_state."at" := v_end + 1;
   loop
@@ -151,7 +154,6 @@ begin
       exit;
     end if;
   end loop;
-
   if v_word = 'percentage' then
     p_state := logloom_private.translated_count(p_state, 'count', null, null, 'n');
     p_state.rest := concat_ws(' ', p_state.rest, '| math part / n * 100 as ' || coalesce(
@@ -198,7 +200,6 @@ declare
   v_word text;
   v_next text;
   v_end integer;
-
 begin
   loop
     v_word := logloom_private.translation_word(p_state);
@@ -207,7 +208,6 @@ begin
       or v_word = any (p_stops) and v_next <> '='
       or v_word in ('top', 'head') and v_next ~ '^[0-9]';
     v_end := p_state."at";
-
     if v_word in ('by', 'over', 'group', 'facet', 'group_by', 'every', 'per') then
       p_state."at" := p_state."at" + 1;
       p_state := logloom_private.translated_keys(p_state, p_stops || '{over}'::text[]);

@@ -134,7 +134,7 @@ begin
     v_operator := ('{"eq": "=", "ne": "!=", "gt": ">", "ge": ">=", "lt": "<", "le": "<="}'::jsonb)
       ->> v_operator;
     v_state."at" := v_state."at" + 1;
-  elsif v_operator ~ '^(?:={1,3}|:=|:|!={1,2}|<>|=~|!~|~|>=?|<=?)$' then
+  elsif v_operator ~ '^(?:={1,3}|:=|:|!={1,2}|<>|[=!]~\^?|~|>=?|<=?)$' then
     if v_operator = ':=' then
       v_state.texts[v_state."at"] := '=';
     else
@@ -171,6 +171,12 @@ begin
   v_state.meant := coalesce(
     logloom_private.translated_comparison(p_name, v_operator, v_state.meant), ''
   );
+  if v_operator = '<>' and v_state.meant like '-@%'
+    and lower(p_state.texts[p_state."at" - 2]) is distinct from 'not'
+  then
+    -- SQL finds no nulls.
+    v_state.meant := logloom_private.translated_name(p_name) || ':* ' || v_state.meant;
+  end if;
   return v_state;
 end;
 $$;

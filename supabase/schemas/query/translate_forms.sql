@@ -20,6 +20,9 @@ begin
         -- attrs->>'x', attrs["x"], x::int, regex @"x", in~ (…)
         ('@?\m(?:attrs|attributes|labels)(?:->>?|\[)[''"]([[:alnum:]_.-]+)[''"]\]?', '@\1'),
         ('::(?:int|bigint|num|float|double|text|varchar|decimal|date|time)[a-z0-9]*', ''),
+        ('\m(?:try_)?cast\(\s*([@\w.]+)\s+as\s+\w+\s*\)', '\1'),
+        ('(?<![\w):])\((@[\w.-]+)\)', '\1'),
+        ('^(\s*select\M.*);\s*$', '\1'),
         ('\m(regex\s+)@"', '\1"'),
         ('\m(in)~\s*\(', '\1 ('),
         -- > 1,000, > 5 minutes ago, > 1.5 seconds, > 10 MB, > 2026-11-29 14:00
@@ -38,6 +41,14 @@ begin
         ('^\s*count:[\w.@]+\{([^}]*)\}', '\1 | count()'),
         ('^\s*(avg|sum|min|max|p\d+|pc\d+):(@?[\w.]+)\{([^}]*)\}', '\3 | \1(\2)'),
         ('^([^|]* \| \w+\([\w.@]*\))\s*by\s*\{([^}]*)\}', '\1 by \2 '),
+        -- A monitor: logs("x").index("*").rollup("count").by("host").last("5m") > 9
+        ('^\s*(logs\(.*)\.last\("(\w+)"\)', 'ts:-\2 \1'),
+        ('\mlogs\("([^"]*)"\)(?=\.)', '\1'), ('\.index\("([^"]*)"\)', ' index=\1'),
+        ('\.rollup\("(\w+)"(?:, *"(@?[\w.]+)")?\)', ' | \1(\2) as n'),
+        ('( as n)(?:\.by\("([^"]*)"\))?\s*([<>]=?\s*\d+)', '\1 by \2 | where n \3'),
+        ('\mSeverityLevel(\s*[<>=!]+\s*)1\M', 'level\1info'),
+        ('\mSeverityLevel(\s*[<>=!]+\s*)2\M', 'level\1warn'),
+        ('\mSeverityLevel(\s*[<>=!]+\s*)[34]\M', 'level\1error'),
         -- => 5, >4<6, > 5k, sum(a)/count(), rate(5m), count(*) where …, *:*
         ('=([<>])(?=\s*\d)', '\1='),
         ('([<>]=?\s*\d+)k\M', '\1000'),
@@ -50,9 +61,8 @@ begin
         ('(?:\m(?:ts|_?time(?:stamp)?)\s*[:=]|\min the)\s*(last|past)\M', '\1'),
         ('([:<>=]\s*)(\d\d)/(\d\d)/(20\d\d)', '\1\4-\3-\2'),
         ('([:<>=]\s*20\d\d-\d\d-\d\dT\d\d)(?![\d:])', '\1:00'),
-        (
-          '\m(?:between|from)\s+(\d\d?:\d\d)\s+(?:and|to|until)\s+(\d\d?:\d\d)', 'ts:[\1 TO \2]'
-        ),
+        ('\m(?:between|from)\s+(\d\d?:\d\d)\s+(?:and|to|until)\s+(\d\d?:\d\d)', 'ts:[\1 TO \2]'),
+        ('\mts:(\d\d?:\d\d)-(\d\d?:\d\d)', 'ts:[\1 TO \2]'),
         ('\m(?:after|since|from)\s+(20\d\d-\d\d-\d\d|\d\d?:\d\d)', 'ts:>=\1'),
         ('\m(?:before|until)\s+(20\d\d-\d\d-\d\d|\d\d?:\d\d)', 'ts:<\1'),
         -- service is web, bytes over 1000, route starts with /x, level:not info, a:1+b:2
@@ -84,7 +94,12 @@ begin
         ('\mwc -l\M', 'count()'),
         ('\mjq\s+(?:-\w+\s+)*''\.(\w+)''', '| fields \1'),
         ('\mjq\s+(?:-\w+\s+)*''([^'']*)''', '\1'),
-        ('\|\s*sort\s*\|\s*uniq -c(?:\s*\|\s*sort -\w+)?', '| patterns'),
+        ('\mawk\s+''\$9\s*([<>=!]=?)\s*"?(\d+)"?\s*\{', 'where status \1 \2 | awk ''{'),
+        (
+          '\mawk\s+''\{\s*print \$7\s*\}''\s+([^|]*)\|\s*sort\s*\|\s*uniq -c(\s*\|\s*sort -\w+)?',
+          'cat \1 | count() as n by route | sort by n desc'
+        ),
+        ('^([^$]*)\|\s*sort\s*\|\s*uniq -c(?:\s*\|\s*sort -\w+)?', '\1| patterns'),
         ('\m(?:awk|sed -n)\s+''/([^/]+)/\s*([^'']*)''', 'grep ''\1'' | awk ''\2''')
     ) f (pattern, plain)
   loop

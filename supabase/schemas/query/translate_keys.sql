@@ -53,13 +53,18 @@ begin
     elsif v_word = 'as' then
       v_end := v_end + 1;
     elsif v_word ~ '^[1-9]' then
-      -- group by 1, by 5m, by 5 minutes
-      v_token := p_state.columns[substring(v_word from '^[0-9]$')::integer];
+      -- by 5m, by 5 minutes
       v_end := v_end
         + (logloom_private.translated_width('1' || p_state.texts[v_end + 1]) is not null)::integer;
       p_state.width := coalesce(
         logloom_private.translated_width(array_to_string(p_state.texts[p_state."at":v_end], '')),
         p_state.width
+      );
+      -- group by 1: all columns of a SELECT that are no aggregates
+      p_state.said := p_state.said || substring(v_word from '^.$');
+      p_state.keys := p_state.keys || array(
+        select logloom_private.translated_key(p_state, c) from unnest(p_state.columns) c
+        where length(v_word) = 1
       );
     elsif v_word = any (v_times) then
       p_state.width := coalesce(p_state.width, '5m');

@@ -120,7 +120,6 @@ begin
     ) end
   );
   v_parsed := logloom_private.parse_written_query(v_query);
-
   v_state.left_out := v_state.left_out || logloom_private.translation_lost(
     v_source, concat_ws(' ', v_query, v_state.left_out::text, v_state.said::text)
   );

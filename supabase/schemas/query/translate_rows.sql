@@ -9,11 +9,13 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return array(
-    select coalesce(substring(c from ' as (\w+)$'), substring(c from '^\w+'))
+    -- sum(@bytes) as raw | math raw / 1024 as kb: the result is kb.
+    select coalesce(
+      substring(p_state.rest from substring(c from ' as (raw\w*)$') || ' [^|]* as (\w+)'),
+      substring(c from ' as (\w+)$'), substring(c from '^\w+')
+    )
     from unnest(p_state.counts) with ordinality u (c, n) order by n
-  ) || array(
-    select m[1] from regexp_matches(p_state.rest, '\| math [^|]* as (\w+)', 'g') m
-  );
+  ) || array(select m[1] from regexp_matches(p_state.rest, '\| math [^|]* as (\w+)', 'g') m);
 end;
 $$;
 
@@ -54,7 +56,6 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_names constant text[] := logloom_private.translated_names(p_state);
-
   v_word text;
   v_name text;
   v_tests text[] := '{}';
@@ -93,7 +94,6 @@ begin
     end if;
     p_state."at" := p_state."at" + 1;
   end loop;
-
   p_state.rest := concat_ws(
     ' ', p_state.rest, '| where ' || nullif(array_to_string(v_tests, ' AND '), '')
   );
@@ -145,8 +145,10 @@ begin
     p_state.said := p_state.said || substring(v_text from '^[1-9]$');
     v_keys := v_keys || (
       case
-        when not v_has_counts or p_state.width is not null and (v_text = '1' or v_field = 'ts')
-          then 'ts'
+        when not v_has_counts or p_state.width is not null and (
+          v_text = '1' or v_field = 'ts'
+          or p_state.evals[array_position(p_state.evals, v_text) + 1] = ''
+        ) then 'ts'
         when v_text <> all (v_names) and v_field = any (p_state.keys) then v_field
         else coalesce(logloom_private.translated_result(p_state, v_text), v_names[1]) end
       || case when v_leads or v_next = 'desc'
@@ -206,11 +208,12 @@ begin
     p_state.counts := '{count() as n}';
     p_state.rest := '| sort by n' || case v_word when 'rare' then '' else ' desc' end
       || ' | limit ' || coalesce(v_number, '10');
-
   elsif p_class = 'distinct' and v_next <> '(' and not v_has_counts then
     p_state."at" := v_first + 1;
     p_state := logloom_private.translated_keys(p_state, '{}');
     p_state.counts := '{count()}';
+    p_state.left_out :=
+      p_state.left_out || case when v_word = 'dedup' then '{one record of each}'::text[] end;
     if logloom_private.translation_word(p_state) = 'limit' then
       p_state.rest := '| limit ' || v_number;
     end if;
@@ -225,7 +228,10 @@ begin
     p_state.rest := concat_ws(
       ' ', p_state.rest,
       case when v_word in ('tail', 'last') and not v_has_counts
-        then '| sort by ts' || case v_word when 'last' then ' desc' else '' end end,
+        -- A shell's tail shows the newest.
+        then '| sort by ts' || case when v_word = 'last' or logloom_private.word_class(
+          'stage', p_state.texts[1]
+        ) in ('grep', 'shell') then ' desc' else '' end end,
       '| limit ' || coalesce(v_number, '10')
     );
   elsif p_class = 'patterns' then

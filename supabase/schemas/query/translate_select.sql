@@ -68,11 +68,13 @@ begin
       p_state.width := logloom_private.translated_width_in(
         array_to_string(p_state.texts[p_state."at":p_state."at" + 1], ' ')
       );
-    elsif v_word = 'union' then
+    elsif v_word in ('union', 'compare') then
       p_state.left_out := p_state.left_out || logloom_private.translation_text(
-        p_state, p_state."at" - 1, cardinality(p_state.texts), 80
+        p_state, p_state."at" - 1,
+        case v_word when 'union' then cardinality(p_state.texts) else p_state."at" + 3 end, 80
       );
-      exit;
+      exit when v_word = 'union';
+      p_state."at" := p_state."at" + 4;
     end if;
   end loop;
   p_state.rest := concat_ws(' ', p_state.rest, v_top);
@@ -184,8 +186,13 @@ begin
   v_window := logloom_private.translated_width(v_words[v_end + 1]);
   v_is_unwrapped := 'unwrap' = any (p_state.texts);
   p_state."at" := 1;
-  p_state.said := array[v_window, v_number];
+  p_state.said := array[v_number];
   p_state := logloom_private.translated_pipeline(p_state);
+  if v_top is null and v_all is null then
+    p_state.width := v_window;
+  else
+    p_state.left_out := p_state.left_out || ('[' || v_window || ']');
+  end if;
   if starts_with(p_state.terms, v_all || ' ') then
     p_state.counts := array[
       'count() if (' || substr(p_state.terms, length(v_all) + 2) || ') as part', 'count() as n'
@@ -199,18 +206,10 @@ begin
     when v_function ~ '^(?:sum|avg|min|max)_over_time$' then left(v_function, 3)
     when v_function = 'rate' and v_is_unwrapped then 'sum'
     when v_function = 'rate' then 'rate' else 'count' end;
-
   p_state := logloom_private.translated_count(
     p_state, v_kind, p_state.columns[1], null, case when v_top is not null then 'n' end
   );
   p_state.columns := '{}';
-  if v_top is not null then
-    -- The last value of each series
-    p_state.terms := concat_ws(' ', nullif(p_state.terms, ''), 'ts:-' || v_window);
-  elsif v_function = 'count_over_time' then
-    p_state.width := v_window;
-  end if;
-
   p_state.rest := concat_ws(
     ' ',
     (

@@ -207,8 +207,7 @@ begin
     end if;
     p_state := logloom_private.translated_terms(p_state, '{}');
     if p_state.stages <> '' then
-      p_state.stages :=
-        p_state.stages || coalesce(' | where ' || nullif(p_state.terms, ''), '');
+      p_state.stages := p_state.stages || coalesce(' | where ' || nullif(p_state.terms, ''), '');
       p_state.terms := v_terms;
     elsif v_terms <> '' and p_state.terms <> '' then
       p_state.terms := regexp_replace(v_terms, '^(.* OR .*)$', '(\1)') || ' '
@@ -220,10 +219,13 @@ begin
     -- journalctl -u sshd --since "1 hour ago", kubectl logs web-1
     v_text := logloom_private.translation_text(p_state, v_first, v_end - 1, 200);
     p_state.said :=
-      p_state.said || '{-u,-p,-f,--since,logs}'::text[] || substring(v_text from '--since.*');
+      p_state.said || '{-u,-p,-f,--since,logs}'::text[] || substring(v_text from '--since.*')
+        || substring(v_text from '^kubectl logs .*?([a-z]+)/');
     p_state.terms := concat_ws(
-      ' ', nullif(v_terms, ''), 'service:' || substring(v_text from '-u ([\w-]+)'),
-      'host:' || substring(v_text from '^(?:kubectl|docker) logs (?:-\w+ )*(?:\w+/)?([a-z][\w-]*)'),
+      ' ', nullif(v_terms, ''), 'service:' || substring(
+        v_text from '(?:-u |^kubectl logs (?:-\w+ )*(?:deploy|svc|service|sts|job)\w*/)([\w-]+)'
+      ),
+      'host:' || substring(v_text from '^[kd]\w+ logs (?:-\w+ )*(?:pod/)?([a-z][\w-]*)(?![\w/-])'),
       'level:' || substring(v_text from '-p ([a-z]+)'),
       'ts:-'
         || logloom_private.translated_width(substring(v_text from '--since[ =]"?(\d+ ?[a-z]+)')),
@@ -267,7 +269,7 @@ begin
     -- Names that this stage makes do not exist: len(msg) as l, label_format l=msg
     v_state.evals := v_state.evals || array(
       select unnest(array[coalesce(m[1], m[2]), '']) from regexp_matches(
-        v_text, '(\w+) ?=(?!=)|\mas (\w+)', 'g'
+        replace(v_text, 'transaction ', 'duration= eventcount= '), '(\w+) ?=(?!=)|\mas (\w+)', 'g'
       ) m
     );
   end if;

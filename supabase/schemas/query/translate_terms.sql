@@ -154,7 +154,6 @@ begin
       return v_state;
     end if;
   end if;
-
   -- Words of the message, perhaps several: refused|timeout
   loop
     if left(p_state.texts[p_state."at"], 1) = e'\x01' then
@@ -176,9 +175,7 @@ begin
           then 'msg:~"' || replace(v_name, '"', '\"') || '"'
         when p_state.meant ~ '^["''`]' then logloom_private.quoted_value(p_state.meant)
         when v_name like '%:%' then logloom_private.quoted_value(v_name)
-        else logloom_private.translated_value(
-          regexp_replace(v_name, '^%(.+)%$', '\1'), true
-        ) end;
+        else logloom_private.translated_value(regexp_replace(v_name, '^%(.+)%$', '\1'), true) end;
     end if;
     exit when p_state.texts[p_state."at"] <> '|' or not p_state.glued[p_state."at"]
       or not p_state.glued[p_state."at" + 1]

@@ -106,17 +106,31 @@ begin
   end if;
   if v_name = 'ts' and v_text !~ '^(?:now|-[0-9]+[smhdw]|[0-9]{4}-|\*$)' then
     return null;
-  elsif v_operator in ('=~', '~', '!~') or v_class = '~' or left(p_token, 1) = e'\x01' then
+  elsif v_operator ~ '^[=!]?~' or v_class = '~' or left(p_token, 1) = e'\x01' then
     if v_text ~ '^\.[*+]$' then
       return v_minus || v_name || ':*';
     elsif v_operator in ('=~', '!~') and v_quoted and v_name <> 'msg' and v_text ~ '^[\w-]+$' then
       -- Kusto ignores letter case.
       return v_minus || v_name || ':i=' || v_text;
+    elsif v_operator ~ '\^' and v_text ~ '^[\w|-]+$' then
+      return v_minus || v_name || ':'
+        || regexp_replace('(' || replace(v_text, '|', ' OR ') || ')', '^\(([^ ]*)\)$', '\1');
+    end if;
+    if v_operator ~ '\^' then
+      v_text := regexp_replace(
+        v_text, '^(\(\?\w+\))?(.*)$',
+        case when v_text like '%|%' then '\1^(\2)$' else '\1^\2$' end
+      );
     end if;
     return v_minus || v_name || ':~"'
-      || replace(regexp_replace(v_text, '^\.\*|\.\*$', '', 'g'), '"', '\"') || '"';
+      || replace(regexp_replace(v_text, '^\^?\.\*|\.\*\$?$', '', 'g'), '"', '\"') || '"';
   elsif v_operator in ('>', '>=', '<', '<=') then
     return v_minus || v_name || ':' || v_operator || v_text;
+  elsif v_class = 'like' and v_name = 'msg' and v_text ~ '^[^%].*%|%.*[^%]$' then
+    return v_minus || 'msg:~"' || case v_operator when 'ilike' then '(?i)' else '' end
+      || replace(regexp_replace(replace(
+        '^' || regexp_replace(v_text, '([^[:alnum:]_ %/-])', '\\\1', 'g') || '$', '%', '.*'
+      ), '^\^\.\*|\.\*[$]$', '', 'g'), '"', '\"') || '"';
   elsif v_class = 'like' then
     v_text := translate(v_text, '%', '*');
   elsif v_class = 'contains' then
@@ -201,19 +215,21 @@ begin
       ) then
         -- A fuzzy term: conection~1
         p_state."at" := p_state."at" + (p_state.texts[p_state."at" + 1] ~ '^[0-9.]+$')::integer;
-        p_state.said := p_state.said || p_state.texts[p_state."at"];
+        p_state.left_out := p_state.left_out || ('~' || ltrim(p_state.texts[p_state."at"], '~'));
         exit;
       end if;
       p_state.meant := p_state.meant || p_state.texts[p_state."at"];
     end loop;
     p_state.said := p_state.said || substring(p_state.meant from '^[[:alpha:]]+(\^[0-9.]+)$');
     p_state.meant := regexp_replace(p_state.meant, '^([[:alpha:]]+)\^[0-9.]+$', '\1');
+    -- A time that is computed: earliest=-4h@h
+    p_state.said := p_state.said || substring(p_state.meant from '^-[0-9]+[smhdw]@.*');
   end if;
   p_state."at" := p_state."at" + 1;
   if v_word like '"%' and p_state.texts[p_state."at"] = '~' and p_state.glued[p_state."at"] then
     -- "foo bar"~5
     p_state."at" := p_state."at" + 1 + (p_state.texts[p_state."at" + 1] ~ '^[0-9]+$')::integer;
-    p_state.said := p_state.said || p_state.texts[p_state."at" - 1];
+    p_state.left_out := p_state.left_out || ('~' || ltrim(p_state.texts[p_state."at" - 1], '~'));
   elsif lower(p_state.meant) in ('now', 'current_timestamp')
     and p_state.texts[p_state."at"] like '-%'
   then

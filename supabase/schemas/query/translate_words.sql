@@ -17,6 +17,8 @@ declare
       else p_query_dsl end
   );
   v_state logloom_private.translation;
+  -- {app=~"a|b"} matches whole values.
+  v_is_logql constant boolean := v_source ~ '\{\s*\w+\s*[=!][=~]?\s*["`]';
 begin
   v_source := regexp_replace(
     v_source,
@@ -48,6 +50,10 @@ begin
       and v_state.texts[v_at + 1] ~ '^@?\w' and v_state.texts[v_at + 2] = ':'
     then
       v_state.texts[v_at] := '||';
+    elsif v_state.texts[v_at] = '!=' and lower(v_state.texts[1]) = 'select' then
+      v_state.texts[v_at] := '<>';
+    elsif v_state.texts[v_at] ~ '^[=!]~$' and v_state.texts[v_at - 1] ~ '^\w+$' and v_is_logql then
+      v_state.texts[v_at] := v_state.texts[v_at] || '^';
     elsif v_state.texts[v_at] ~ '^[A-Za-z]{4,}$' and (
         v_state.texts[v_at - 1] = '|' and v_state.texts[v_at + 1] !~ '^[=!<>:~]'
         or v_state.texts[v_at + 1] = '(' and v_state.glued[v_at + 1]
@@ -212,13 +218,17 @@ returns text
 language sql
 stable
 return case
+  when p_text ~ '^(?:-[0-9]{1,4}[smhdw])?@[smhdw]0?$' then to_char(
+    date_trunc(substring(p_text from '@(.)'), now() at time zone 'UTC'
+      + coalesce(substring(p_text from '(.+)@'), '0')::interval), 'YYYY-MM-DD"T"HH24:MI:SS"Z"'
+  )
   when p_text ~ '^-[1-9][0-9]*[smhdw]' then 'now' || substring(p_text from '^-[0-9]+[smhdw]')
   when p_text ~ '^[1-9][0-9]*[smhdw]$' then 'now-' || p_text
   when p_text ~ '^[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?$'
     then to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"')
       || lpad(p_text, greatest(5, length(p_text)), '0')
       || case when length(p_text) < 6 then ':00Z' else 'Z' end
-  when lower(p_text) in ('today', '@d', '-0d@d')
+  when lower(p_text) = 'today'
     then to_char(now() at time zone 'UTC', 'YYYY-MM-DD')
   when lower(p_text) = 'yesterday'
     then to_char(now() at time zone 'UTC' - interval '1 day', 'YYYY-MM-DD')

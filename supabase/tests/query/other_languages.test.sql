@@ -1,5 +1,5 @@
 begin;
-select plan(189);
+select plan(208);
 
 -- Lists queries of people who know another language. An invalid query gets an error and a hint. A
 -- valid query that means something else here gets a warning.
@@ -33,7 +33,8 @@ insert into mistakes values
   ('service:api != "timeout"', 13, '!= is read as a word: negate with -', 'service:api -"timeout"'),
   ('service:api |~ "time.*out"', 14, 'Unknown stage "~"', 'service:api msg:~"time.*out"'),
   ('service:api | status >= 500', 15, 'Unknown stage "status"', 'service:api @status:>=500'),
-  ('rate({app="api"}[5m])', 6, '{ is only allowed in a range of a field', 'service:api | rate()'),
+  ('rate({app="api"}[5m])', 6, '{ is only allowed in a range of a field',
+    'service:api | rate() by (5m)'),
   ('sum by (service) (count_over_time({app="api"} |= "error" [5m]))', 35,
     '{ is only allowed in a range of a field', 'service:api "error" | count() by (5m), service'),
   -- SPL (Splunk)
@@ -41,7 +42,8 @@ insert into mistakes values
     'index=main is read as a text: write a colon after a field (without index=main)', 'error'),
   ('error | top limit=5 service', 9, 'Unknown stage "top"',
     'error | count() as n by service | sort by n desc | limit 5'),
-  ('error | dedup host', 9, 'Unknown stage "dedup"', 'error | count() by host'),
+  ('error | dedup host', 9, 'Unknown stage "dedup"',
+    'error | count() by host (without one record of each)'),
   ('error | eval seconds = duration_ms / 1000', 9, 'Unknown stage "eval"',
     'error (without seconds = duration_ms / 1000)'),
   ('error | count() as n | eval n2 = n * 2', 24, 'Unknown stage "eval"',
@@ -168,6 +170,8 @@ insert into mistakes values
   ('error | count() group by service', 17, 'Nothing may follow the aggregate here: "group"',
     'error | count() by service'),
   ('level:error | count() by 5m', 26, 'Unknown field "5m"', 'level:error | count() by (5m)'),
+  ('level:warnning', 7, 'Unknown level "warnning"', 'Did you mean warning? A level is debug, info,'
+    ' warn or error, or an alias of one; level:>=warn is a range.'),
   ('error | transaction user_id', 9, 'Unknown stage "transaction"',
     'error (without transaction user_id)');
 insert into mistakes (query, hint) values
@@ -188,8 +192,8 @@ insert into mistakes (query, hint) values
     'host:web-* @status:404 | count() as hits by @client_ip | sort by hits desc | limit 5'
     ' (without index=prod)'),
   ('msg : "Failed password" and host : openssh*', 'msg:"Failed password" host:openssh*'),
-  ('{service="web", host=~"web-[12]"} |= "GET" |= "images"',
-    'service:web host:~"web-[12]" "GET" "images"'),
+  ('{app=~"web|api", host=~"db.*", env!~"dev|x.+", req_id=~"(?i)a-[12]"} |= "GET" |= "img"',
+    'service:(web OR api) host:~"^db" -env:~"^(dev|x.+)$" req_id:~"(?i)^a-[12]$" "GET" "img"'),
   ('service <> ''web'' AND service NOT IN (''hdfs'',''bgl'')',
     '-service:web -service:(hdfs OR bgl)'),
   ('service:web OR AND level:error', 'service:web OR level:error'),
@@ -215,14 +219,15 @@ insert into mistakes (query, hint) values
   ('error | fields strcontains(@message, "x") as hit | filter hit = 1',
     'error (without fields strcontains(@message, "x") as hit)'),
   ('sum(rate({service="web", level="error"}[5m])) / sum(rate({service="web"}[5m]))',
-    'service:web | count() if (level:error) as part, count() as n | math part / n as share'),
+    'service:web | count() if (level:error) as part, count() as n | math part / n as share'
+    ' (without [5m])'),
   ('SELECT percentage(count(*), WHERE status >= 500) FROM Log WHERE service = ''web''',
     'service:web | count() as n, count() if (@status:>=500) as part | math part / n * 100 as'
     ' percentage'),
   ('filter @message like "refused" and service = "zookeeper" | stats count(*) by host',
     'msg:refused service:zookeeper | count() by host'),
   ('max by (host) (max_over_time({service="checkout"} | unwrap duration_ms [10m]))',
-    'service:checkout | max(@duration_ms) by host'),
+    'service:checkout | max(@duration_ms) by (10m), host'),
   ('service=web bytes>100000 | table _time host route bytes',
     'service:web @bytes:>100000 | fields ts, host, route, @bytes'),
   ('_time:5m AND i(error) | fields _time, _msg', 'ts:-5m error | fields ts, msg'),
@@ -243,9 +248,9 @@ insert into mistakes (query, hint) values
   ('SELECT count(*) FILTER (WHERE level=''error'') AS errors, count(*) AS total FROM logs'
     ' GROUP BY host',
     '| count() if (level:error) as errors, count() as total by host'),
-  ('AppTraces | where SeverityLevel >= 3 | summarize count() by bin(TimeGenerated, 1h),'
-    ' AppRoleName',
-    '@SeverityLevel:>=3 | count() by (1h), @AppRoleName (without AppTraces)'),
+  ('AppTraces | where SeverityLevel >= 2 and OperationName !contains "x" | summarize count() by'
+    ' bin(TimeGenerated, 1h), AppRoleName',
+    'level:>=warn -route:*x* | count() by (1h), service (without AppTraces)'),
   ('service=web user_agent="*bot*"', 'service:web @user_agent:*bot*'),
   ('tail -f /var/log/syslog | grep "Failed password"',
     '"Failed password" (without /var/log/syslog)'),
@@ -255,7 +260,7 @@ insert into mistakes (query, hint) values
     'service:web | json msg | fields @method, @status'),
   ('host:web-{1,2}', 'host:~"^web-(1|2)$"'),
   ('level:error | count() by (host)', 'level:error | count() by host'),
-  ('msg:conection~1 retry^2', 'msg:conection retry'),
+  ('msg:conection~1 retry^2', 'msg:conection retry (without ~1)'),
   ('service:(api AND web)', '(service:api service:web)'),
   -- What is not known here is named, and never becomes a value.
   ('error | where ts > datefloor(1d) | count', 'error | count() (without ts > datefloor(1d))'),
@@ -301,7 +306,39 @@ insert into mistakes (query, hint) values
   ('service:web | count() every 5m', 'service:web | count() by (5m)'),
   ('rhost=10.1.2.3 uid=0', '@rhost:10.1.2.3 @uid:0'),
   ('level:error|level:warn', 'level:error OR level:warn'),
-  ('@bytes:>1000 OR <10', '@bytes:>1000 OR @bytes:<10');
+  ('@bytes:>1000 OR <10', '@bytes:>1000 OR @bytes:<10'),
+  -- What a query means is kept, or what it loses is named.
+  ('service=web | eval mb=bytes/1024/1024 | stats sum(mb) as t by host | where t>50',
+    'service:web | sum(@bytes) as raw by host | math raw / 1024 / 1024 as t | where t > 50'),
+  ('x | eval kb=bytes/1024 | stats avg(kb) by host | where avg(kb) > 3',
+    'x | avg(@bytes) as raw by host | math raw / 1024 as avg_kb | where avg_kb > 3'),
+  ('error | transaction host | where duration > 9 | stats avg(duration)',
+    'error | count() (without transaction host, avg(duration), duration > 9)'),
+  ('cat app.log | tail -20', '| sort by ts desc | limit 20 (without cat app.log)'),
+  ('tail -100 app.log | grep x', 'x (without tail -100 app.log)'),
+  ('error | tail 20', 'error | sort by ts | limit 20'),
+  ('kubectl logs deploy/web | grep error', 'service:web error'),
+  ('awk ''$9 == 404 {print $7}'' access.log | sort | uniq -c | sort -rn | head',
+    '@status:404 | count() as n by route | sort by n desc | limit 10 (without cat access.log)'),
+  ('SELECT host, date_trunc(''hour'', ts) AS h, avg((attrs->>''b'')::numeric) FROM logs WHERE'
+    ' attrs->>''status'' <> ''200'' GROUP BY 1, 2 ORDER BY h DESC;',
+    '@status:* -@status:200 | avg(@b) by (1h), host | sort by ts desc'),
+  ('SELECT date_trunc(''hour'', ts), host, max(CAST(took AS int)) FROM logs WHERE NOT (a != 1)'
+    ' GROUP BY 1, 2', 'NOT (@a:* -@a:1) | max(@took) by (1h), host'),
+  ('msg LIKE ''GET /%'' OR msg ILIKE ''%.gz''', 'msg:~"^GET /" OR msg:~"(?i)\.gz$"'),
+  ('FROM Log SELECT count(*) SINCE 1 day ago COMPARE WITH 1 week ago LIMIT 5',
+    'ts:-1d | count() | limit 5 (without COMPARE WITH 1 week ago)'),
+  ('topk(10, sum by (ip) (rate({app="web"}[1m])))',
+    'service:web | rate() as n by @ip | sort by n desc | limit 10 (without [1m])'),
+  ('earliest=-4h@h', to_char(date_trunc('hour', now() at time zone 'UTC') - interval '4 hours',
+    '"ts:>="YYYY-MM-DD"T"HH24:MI:00"Z"')),
+  ('+service:web +msg:timeot~2', 'service:web msg:timeot (without ~2)'),
+  ('logs("service:web status:error").index("main").rollup("count").by("host").last("5m") > 9',
+    'ts:-5m service:web level:error | count() as n by host | where n > 9 (without index=main)'),
+  ('where LogMessage has "disk" | summarize count() by PodName, ContainerName',
+    'msg:disk | count() by host, service'),
+  ('level:error ts:14:00-15:00', to_char(now() at time zone 'UTC',
+    '"level:error ts:["YYYY-MM-DD"T14:00:00Z TO "YYYY-MM-DD"T15:00:00Z]"'));
 
 -- A translation is suggested for the whole query.
 select is(
@@ -329,7 +366,7 @@ select is(
     from mistakes m
     cross join lateral regexp_replace(m.hint, ' \(without .*\)$', '') s (query)
     cross join lateral logloom_private.query_verdict(s.query) v
-    where (v ->> 'valid' <> 'true' or v -> 'warnings' <> '[]') and m.hint !~ '^(?:Write|Not) '
+    where (v ->> 'valid' <> 'true' or v -> 'warnings' <> '[]') and m.hint !~ '^(?:Write|Not|Did) '
   ),
   null,
   'every suggestion is a query without warnings'
