@@ -205,8 +205,8 @@ begin
   return v_query;
 exception when sqlstate 'PT400' then
   v_meant := logloom_private.translated_query(p_query_dsl);
-  -- Not for a query that is still being typed: its translation only leaves something out.
-  if v_meant is null
+  -- Not for a query that is still being typed, nor for a time, which its own hint explains.
+  if v_meant is null or v_meant[2] ~ '^ts:[^ ]*$' and sqlerrm ~ 'Not a time'
     or v_meant[2] = '' and v_meant[1] <> '*'
       and starts_with(ltrim(p_query_dsl, ' ("'), v_meant[1])
   then

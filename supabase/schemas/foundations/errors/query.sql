@@ -73,7 +73,7 @@ begin
       'The hint names a field with a similar name.'),
     ('query.level_is_unknown', 400, 'Unknown level %s',
       '%2$sA level is debug, info, warn or error, or an alias of one; level:>=warn is a range.',
-      'The hint names a level with a similar name.'),
+      'A level is debug, info, warn or error, or an alias. The hint names a similar one.'),
     ('query.white_space_is_missing', 400, 'White space is missing before %s',
       'Separate two terms by a space, or quote the whole text and write \" for a quote in it.',
       null),
