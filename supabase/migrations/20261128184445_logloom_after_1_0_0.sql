@@ -9814,7 +9814,6 @@ begin
     execute format('alter function %s set standard_conforming_strings = on', v_function);
   end loop;
   revoke execute on all routines in schema logloom, logloom_private from public;
-  grant execute on function logloom.audit(text, jsonb, jsonb, text) to authenticated, service_role;
   for v_grant in
     select
       p.oid::regprocedure as function, coalesce(g.roles, 'authenticated, service_role') as roles
@@ -11050,6 +11049,8 @@ declare
   v_parsed constant logloom_private.compiled_query := logloom_private.parse_query(p_query);
   v_nodes constant jsonb := jsonb_build_array(v_parsed.tree, v_parsed.plan);
   v_query text := p_query;
+  v_rest logloom_private.compiled_query := p_scoped;
+  v_sampled logloom_private.compiled_query;
   v_names text[];
   v_near text;
   v_hints jsonb := '[]';
@@ -11058,17 +11059,28 @@ begin
   if not jsonb_path_exists(v_nodes, 'strict $.** ? (@.field == "attrs")') then
     return '[]';
   end if;
-  execute format(
-    'select array(select replace(substr(f.field, 7), %L, %L) from (%s) '
-      || 'f (field, type, count, "values", exact, records) where f.field like %L)',
-    '"', '', logloom_private.log_fields_sql(
-      logloom_private.newest_sample_sql(
-        p_scope.tenant_id, p_scoped, 1000, logloom_private.sample_bytes()
-      ), false
-    ), 'attrs.%'
-  )
-  into v_names
-  using null::text;
+  -- Suggests attributes of records that the filter's other fields find, or else of any record.
+  v_rest.tree := jsonb_build_object('type', 'and', 'items', jsonb_path_query_array(
+    case v_parsed.tree ->> 'type' when 'and' then v_parsed.tree -> 'items'
+      else jsonb_build_array(v_parsed.tree) end,
+    'strict $[*] ? (!exists(@.** ? (@.field == $left[*])))',
+    jsonb_build_object('left', '{attrs,msg,any}'::text[] || p_scope.hidden_fields)
+  ) || p_scoped.tree);
+  v_rest.filter := logloom_private.query_sql(v_rest.tree, 'l');
+  foreach v_sampled in array array[v_rest, p_scoped] loop
+    execute format(
+      'select array(select replace(substr(f.field, 7), %L, %L) from (%s) '
+        || 'f (field, type, count, "values", exact, records) where f.field like %L)',
+      '"', '', logloom_private.log_fields_sql(
+        logloom_private.newest_sample_sql(
+          p_scope.tenant_id, v_sampled, 1000, logloom_private.sample_bytes()
+        ), false
+      ), 'attrs.%'
+    )
+    into v_names
+    using null::text;
+    exit when cardinality(v_names) > 0;
+  end loop;
   for v_item in
     select distinct f ->> 'name' as written, array_to_string(
       array(select jsonb_array_elements_text(f -> 'path')), '.'
@@ -11104,8 +11116,9 @@ begin
     v_hints := v_hints || logloom_private.hint_at(
       p_written, v_item.written, case
         when v_near is null then format(
-          'None of the newest events has %s. They have %s', v_item.written,
-          array_to_string(array(select '@' || n from unnest(v_names) n limit 10), ', ')
+          'None of the newest events has %s. They have %s; the fields are %s', v_item.written,
+          array_to_string(array(select '@' || n from unnest(v_names) n limit 10), ', '),
+          array_to_string(logloom_private.query_field_names(), ', ')
         )
         when v_near like '@%'
           then format('No event has %s: did you mean %s?', v_item.written, v_near)
@@ -15749,8 +15762,8 @@ begin
   return v_query;
 exception when sqlstate 'PT400' then
   v_meant := logloom_private.translated_query(p_query_dsl);
-  -- Not for a query that is still being typed: its translation only leaves something out.
-  if v_meant is null
+  -- Not for a query that is still being typed, nor for a time, which its own hint explains.
+  if v_meant is null or v_meant[2] ~ '^ts:[^ ]*$' and sqlerrm ~ 'Not a time'
     or v_meant[2] = '' and v_meant[1] <> '*'
       and starts_with(ltrim(p_query_dsl, ' ("'), v_meant[1])
   then
@@ -17293,7 +17306,8 @@ begin
       '%2$sQuote a text that holds a colon. The fields are %3$s and attrs.',
       'The hint names a field with a similar name.'),
     ('query.level_is_unknown', 400, 'Unknown level %s',
-      'A level is debug, info, warn or error, or an alias of one; level:>=warn is a range.', null),
+      '%2$sA level is debug, info, warn or error, or an alias of one; level:>=warn is a range.',
+      'A level is debug, info, warn or error, or an alias. The hint names a similar one.'),
     ('query.white_space_is_missing', 400, 'White space is missing before %s',
       'Separate two terms by a space, or quote the whole text and write \" for a quote in it.',
       null),
@@ -18862,7 +18876,10 @@ declare
 begin
   if v_level is null or logloom_private.query_has_wildcard(p_token) then
     perform logloom_private.refuse_at(
-      p_position, 'query.level_is_unknown', logloom_private.query_excerpt(v_text)
+      p_position, 'query.level_is_unknown', logloom_private.query_excerpt(v_text),
+      coalesce('Did you mean ' || logloom_private.typo_of(
+        lower(v_text collate "C"), '{debug,info,warn,error,warning,critical,fatal,notice,trace}'
+      ) || '? ', '')
     );
   end if;
   return v_level;
@@ -21239,19 +21256,22 @@ begin
         "remark": "a record''s id"},
       {"name": "tenant_id", "type": "text", "sent": false, "shown": 2},
       {"name": "level", "type": "text", "sent": true, "shown": 5, "kind": "level",
-        "block": "runs", "place": 1, "near": ["severity", "lvl", "loglevel", "log_level"],
+        "block": "runs", "place": 1,
+        "near": ["severity", "lvl", "loglevel", "log_level", "severitylevel"],
         "aliases": ["severity", "status", "log.level", "severity_text", "loglevel", "levelname",
           "lvl", "@level", "level_name", "error_severity", "@l", "Level", "LogLevel",
           "PRIORITY", "@fields.level", "record.level", "context.logLevel", "s"],
         "remark": "debug < info < warn < error"},
       {"name": "msg", "type": "text", "sent": true, "shown": 6, "kind": "msg",
-        "block": "templates", "near": ["message", "log", "text", "_msg", "body"],
+        "block": "templates",
+        "near": ["message", "log", "text", "_msg", "body", "logmessage", "rendereddescription"],
         "aliases": ["formattedMessage", "message", "event_message", "log", "short_message", "body",
           "record.message", "text", "line", "@message", "@m", "Message", "RenderedMessage",
           "fields.message", "MESSAGE", "@mt", "MessageTemplate", "event"],
         "remark": "anywhere in the message"},
       {"name": "service", "type": "text", "sent": true, "shown": 7, "kind": "text",
-        "block": "runs", "place": 2, "near": ["app", "svc", "job", "service_name", "application"],
+        "block": "runs", "place": 2, "near": ["app", "svc", "job", "service_name", "application",
+          "approlename", "containername"],
         "aliases": ["service.name", "service_name", "app", "application", "projectName",
           "SYSLOG_IDENTIFIER", "name"]},
       {"name": "env", "type": "text", "sent": true, "shown": 8, "kind": "text",
@@ -21268,10 +21288,11 @@ begin
         "block": "column", "bloom": true, "place": 7, "near": ["user", "usr", "userid"],
         "aliases": ["userId", "user.id", "enduser.id", "usr.id"]},
       {"name": "route", "type": "text", "sent": true, "shown": 11, "kind": "text",
-        "block": "column", "place": 5, "near": ["path", "url", "uri"],
+        "block": "column", "place": 5, "near": ["path", "url", "uri", "operationname"],
         "aliases": ["http.route", "url.path", "path", "ClientRequestPath", "proxy.path"]},
       {"name": "host", "type": "text", "sent": true, "shown": 12, "kind": "host",
-        "block": "column", "place": 3, "near": ["hostname", "host_name", "instance", "pod"],
+        "block": "column", "place": 3,
+        "near": ["hostname", "host_name", "instance", "pod", "podname", "computer"],
         "aliases": ["hostname", "host.name", "server", "_HOSTNAME"]},
       {"name": "attrs", "type": "jsonb", "sent": true, "shown": 13, "kind": "attrs",
         "block": "attrs"},
@@ -26044,7 +26065,7 @@ begin
     v_operator := ('{"eq": "=", "ne": "!=", "gt": ">", "ge": ">=", "lt": "<", "le": "<="}'::jsonb)
       ->> v_operator;
     v_state."at" := v_state."at" + 1;
-  elsif v_operator ~ '^(?:={1,3}|:=|:|!={1,2}|<>|=~|!~|~|>=?|<=?)$' then
+  elsif v_operator ~ '^(?:={1,3}|:=|:|!={1,2}|<>|[=!]~\^?|~|>=?|<=?)$' then
     if v_operator = ':=' then
       v_state.texts[v_state."at"] := '=';
     else
@@ -26081,6 +26102,12 @@ begin
   v_state.meant := coalesce(
     logloom_private.translated_comparison(p_name, v_operator, v_state.meant), ''
   );
+  if v_operator = '<>' and v_state.meant like '-@%'
+    and lower(p_state.texts[p_state."at" - 2]) is distinct from 'not'
+  then
+    -- SQL finds no nulls.
+    v_state.meant := logloom_private.translated_name(p_name) || ':* ' || v_state.meant;
+  end if;
   return v_state;
 end;
 $function$;
@@ -26145,7 +26172,6 @@ begin
       return p_state;
     end if;
     v_kind := case when v_word = 'sum' then 'count' else v_kind end;
-
   elsif v_kind = 'count' and lower(v_args[1]) = 'distinct' then
     v_kind := 'count_distinct';
   elsif v_kind = 'count' and v_field is not null
@@ -26153,7 +26179,6 @@ begin
   then
     v_condition := logloom_private.translated_name(v_field) || ':*';
   end if;
-
   -- What follows: as n, n, if (…), filter (where …), within group (order by x)
   p_state."at" := v_end + 1;
   loop
@@ -26189,7 +26214,6 @@ begin
       exit;
     end if;
   end loop;
-
   if v_word = 'percentage' then
     p_state := logloom_private.translated_count(p_state, 'count', null, null, 'n');
     p_state.rest := concat_ws(' ', p_state.rest, '| math part / n * 100 as ' || coalesce(
@@ -26408,17 +26432,31 @@ begin
   end if;
   if v_name = 'ts' and v_text !~ '^(?:now|-[0-9]+[smhdw]|[0-9]{4}-|\*$)' then
     return null;
-  elsif v_operator in ('=~', '~', '!~') or v_class = '~' or left(p_token, 1) = e'\x01' then
+  elsif v_operator ~ '^[=!]?~' or v_class = '~' or left(p_token, 1) = e'\x01' then
     if v_text ~ '^\.[*+]$' then
       return v_minus || v_name || ':*';
     elsif v_operator in ('=~', '!~') and v_quoted and v_name <> 'msg' and v_text ~ '^[\w-]+$' then
       -- Kusto ignores letter case.
       return v_minus || v_name || ':i=' || v_text;
+    elsif v_operator ~ '\^' and v_text ~ '^[\w|-]+$' then
+      return v_minus || v_name || ':'
+        || regexp_replace('(' || replace(v_text, '|', ' OR ') || ')', '^\(([^ ]*)\)$', '\1');
+    end if;
+    if v_operator ~ '\^' then
+      v_text := regexp_replace(
+        v_text, '^(\(\?\w+\))?(.*)$',
+        case when v_text like '%|%' then '\1^(\2)$' else '\1^\2$' end
+      );
     end if;
     return v_minus || v_name || ':~"'
-      || replace(regexp_replace(v_text, '^\.\*|\.\*$', '', 'g'), '"', '\"') || '"';
+      || replace(regexp_replace(v_text, '^\^?\.\*|\.\*\$?$', '', 'g'), '"', '\"') || '"';
   elsif v_operator in ('>', '>=', '<', '<=') then
     return v_minus || v_name || ':' || v_operator || v_text;
+  elsif v_class = 'like' and v_name = 'msg' and v_text ~ '^[^%].*%|%.*[^%]$' then
+    return v_minus || 'msg:~"' || case v_operator when 'ilike' then '(?i)' else '' end
+      || replace(regexp_replace(replace(
+        '^' || regexp_replace(v_text, '([^[:alnum:]_ %/-])', '\\\1', 'g') || '$', '%', '.*'
+      ), '^\^\.\*|\.\*[$]$', '', 'g'), '"', '\"') || '"';
   elsif v_class = 'like' then
     v_text := translate(v_text, '%', '*');
   elsif v_class = 'contains' then
@@ -26475,14 +26513,19 @@ declare
   v_eval constant integer := array_position(p_state.evals, p_field);
   v_field text := logloom_private.translated_alias(p_state, p_field);
 begin
-  if v_eval % 2 = 1 and v_field = p_field then
-    -- eval mb = bytes / 1024 | stats sum(mb)
+  if v_eval % 2 = 1 and p_state.evals[v_eval + 1] = '' then
+    -- A stage that is left out makes this field.
+    p_state.left_out := p_state.left_out || format('%s(%s)', p_kind, p_field);
+    return p_state;
+  elsif v_eval % 2 = 1 and v_field = p_field then
+    -- eval mb = bytes / 1024 | stats sum(mb) as total
     p_state.said := p_state.said || p_state.evals[v_eval];
     v_field := substring(p_state.evals[v_eval + 1] from '[[:alpha:]_@][[:alnum:]_.]*');
-    v_name := coalesce(v_name, p_field);
+    p_name := coalesce(v_name, p_kind || '_' || p_field);
+    v_name := 'raw' || coalesce('_' || nullif(cardinality(p_state.counts) + 1, 1), '');
     p_state.rest := concat_ws(
-      ' ', p_state.rest, '| math ' || replace(p_state.evals[v_eval + 1], v_field, v_name) || ' as '
-        || p_field || case when v_name = p_field then '_2' else '' end
+      ' ', p_state.rest,
+      '| math ' || replace(p_state.evals[v_eval + 1], v_field, v_name) || ' as ' || p_name
     );
   end if;
   v_field := case when p_kind in ('count', 'rate') then ''
@@ -26515,7 +26558,6 @@ declare
   v_word text;
   v_next text;
   v_end integer;
-
 begin
   loop
     v_word := logloom_private.translation_word(p_state);
@@ -26524,7 +26566,6 @@ begin
       or v_word = any (p_stops) and v_next <> '='
       or v_word in ('top', 'head') and v_next ~ '^[0-9]';
     v_end := p_state."at";
-
     if v_word in ('by', 'over', 'group', 'facet', 'group_by', 'every', 'per') then
       p_state."at" := p_state."at" + 1;
       p_state := logloom_private.translated_keys(p_state, p_stops || '{over}'::text[]);
@@ -26699,7 +26740,6 @@ CREATE OR REPLACE FUNCTION logloom_private.translated_having (
   AS $function$
 declare
   v_names constant text[] := logloom_private.translated_names(p_state);
-
   v_word text;
   v_name text;
   v_tests text[] := '{}';
@@ -26738,7 +26778,6 @@ begin
     end if;
     p_state."at" := p_state."at" + 1;
   end loop;
-
   p_state.rest := concat_ws(
     ' ', p_state.rest, '| where ' || nullif(array_to_string(v_tests, ' AND '), '')
   );
@@ -26799,13 +26838,18 @@ begin
     elsif v_word = 'as' then
       v_end := v_end + 1;
     elsif v_word ~ '^[1-9]' then
-      -- group by 1, by 5m, by 5 minutes
-      v_token := p_state.columns[substring(v_word from '^[0-9]$')::integer];
+      -- by 5m, by 5 minutes
       v_end := v_end
         + (logloom_private.translated_width('1' || p_state.texts[v_end + 1]) is not null)::integer;
       p_state.width := coalesce(
         logloom_private.translated_width(array_to_string(p_state.texts[p_state."at":v_end], '')),
         p_state.width
+      );
+      -- group by 1: all columns of a SELECT that are no aggregates
+      p_state.said := p_state.said || substring(v_word from '^.$');
+      p_state.keys := p_state.keys || array(
+        select logloom_private.translated_key(p_state, c) from unnest(p_state.columns) c
+        where length(v_word) = 1
       );
     elsif v_word = any (v_times) then
       p_state.width := coalesce(p_state.width, '5m');
@@ -26995,8 +27039,13 @@ begin
   v_window := logloom_private.translated_width(v_words[v_end + 1]);
   v_is_unwrapped := 'unwrap' = any (p_state.texts);
   p_state."at" := 1;
-  p_state.said := array[v_window, v_number];
+  p_state.said := array[v_number];
   p_state := logloom_private.translated_pipeline(p_state);
+  if v_top is null and v_all is null then
+    p_state.width := v_window;
+  else
+    p_state.left_out := p_state.left_out || ('[' || v_window || ']');
+  end if;
   if starts_with(p_state.terms, v_all || ' ') then
     p_state.counts := array[
       'count() if (' || substr(p_state.terms, length(v_all) + 2) || ') as part', 'count() as n'
@@ -27010,18 +27059,10 @@ begin
     when v_function ~ '^(?:sum|avg|min|max)_over_time$' then left(v_function, 3)
     when v_function = 'rate' and v_is_unwrapped then 'sum'
     when v_function = 'rate' then 'rate' else 'count' end;
-
   p_state := logloom_private.translated_count(
     p_state, v_kind, p_state.columns[1], null, case when v_top is not null then 'n' end
   );
   p_state.columns := '{}';
-  if v_top is not null then
-    -- The last value of each series
-    p_state.terms := concat_ws(' ', nullif(p_state.terms, ''), 'ts:-' || v_window);
-  elsif v_function = 'count_over_time' then
-    p_state.width := v_window;
-  end if;
-
   p_state.rest := concat_ws(
     ' ',
     (
@@ -27101,11 +27142,13 @@ CREATE OR REPLACE FUNCTION logloom_private.translated_names (
   AS $function$
 begin
   return array(
-    select coalesce(substring(c from ' as (\w+)$'), substring(c from '^\w+'))
+    -- sum(@bytes) as raw | math raw / 1024 as kb: the result is kb.
+    select coalesce(
+      substring(p_state.rest from substring(c from ' as (raw\w*)$') || ' [^|]* as (\w+)'),
+      substring(c from ' as (\w+)$'), substring(c from '^\w+')
+    )
     from unnest(p_state.counts) with ordinality u (c, n) order by n
-  ) || array(
-    select m[1] from regexp_matches(p_state.rest, '\| math [^|]* as (\w+)', 'g') m
-  );
+  ) || array(select m[1] from regexp_matches(p_state.rest, '\| math [^|]* as (\w+)', 'g') m);
 end;
 $function$;
 
@@ -27231,7 +27274,6 @@ begin
     ) end
   );
   v_parsed := logloom_private.parse_written_query(v_query);
-
   v_state.left_out := v_state.left_out || logloom_private.translation_lost(
     v_source, concat_ws(' ', v_query, v_state.left_out::text, v_state.said::text)
   );
@@ -27292,19 +27334,21 @@ begin
       ) then
         -- A fuzzy term: conection~1
         p_state."at" := p_state."at" + (p_state.texts[p_state."at" + 1] ~ '^[0-9.]+$')::integer;
-        p_state.said := p_state.said || p_state.texts[p_state."at"];
+        p_state.left_out := p_state.left_out || ('~' || ltrim(p_state.texts[p_state."at"], '~'));
         exit;
       end if;
       p_state.meant := p_state.meant || p_state.texts[p_state."at"];
     end loop;
     p_state.said := p_state.said || substring(p_state.meant from '^[[:alpha:]]+(\^[0-9.]+)$');
     p_state.meant := regexp_replace(p_state.meant, '^([[:alpha:]]+)\^[0-9.]+$', '\1');
+    -- A time that is computed: earliest=-4h@h
+    p_state.said := p_state.said || substring(p_state.meant from '^-[0-9]+[smhdw]@.*');
   end if;
   p_state."at" := p_state."at" + 1;
   if v_word like '"%' and p_state.texts[p_state."at"] = '~' and p_state.glued[p_state."at"] then
     -- "foo bar"~5
     p_state."at" := p_state."at" + 1 + (p_state.texts[p_state."at" + 1] ~ '^[0-9]+$')::integer;
-    p_state.said := p_state.said || p_state.texts[p_state."at" - 1];
+    p_state.left_out := p_state.left_out || ('~' || ltrim(p_state.texts[p_state."at" - 1], '~'));
   elsif lower(p_state.meant) in ('now', 'current_timestamp')
     and p_state.texts[p_state."at"] like '-%'
   then
@@ -27396,8 +27440,7 @@ begin
     end if;
     p_state := logloom_private.translated_terms(p_state, '{}');
     if p_state.stages <> '' then
-      p_state.stages :=
-        p_state.stages || coalesce(' | where ' || nullif(p_state.terms, ''), '');
+      p_state.stages := p_state.stages || coalesce(' | where ' || nullif(p_state.terms, ''), '');
       p_state.terms := v_terms;
     elsif v_terms <> '' and p_state.terms <> '' then
       p_state.terms := regexp_replace(v_terms, '^(.* OR .*)$', '(\1)') || ' '
@@ -27409,10 +27452,13 @@ begin
     -- journalctl -u sshd --since "1 hour ago", kubectl logs web-1
     v_text := logloom_private.translation_text(p_state, v_first, v_end - 1, 200);
     p_state.said :=
-      p_state.said || '{-u,-p,-f,--since,logs}'::text[] || substring(v_text from '--since.*');
+      p_state.said || '{-u,-p,-f,--since,logs}'::text[] || substring(v_text from '--since.*')
+        || substring(v_text from '^kubectl logs .*?([a-z]+)/');
     p_state.terms := concat_ws(
-      ' ', nullif(v_terms, ''), 'service:' || substring(v_text from '-u ([\w-]+)'),
-      'host:' || substring(v_text from '^(?:kubectl|docker) logs (?:-\w+ )*(?:\w+/)?([a-z][\w-]*)'),
+      ' ', nullif(v_terms, ''), 'service:' || substring(
+        v_text from '(?:-u |^kubectl logs (?:-\w+ )*(?:deploy|svc|service|sts|job)\w*/)([\w-]+)'
+      ),
+      'host:' || substring(v_text from '^[kd]\w+ logs (?:-\w+ )*(?:pod/)?([a-z][\w-]*)(?![\w/-])'),
       'level:' || substring(v_text from '-p ([a-z]+)'),
       'ts:-'
         || logloom_private.translated_width(substring(v_text from '--since[ =]"?(\d+ ?[a-z]+)')),
@@ -27489,11 +27535,12 @@ begin
     p_state.counts := '{count() as n}';
     p_state.rest := '| sort by n' || case v_word when 'rare' then '' else ' desc' end
       || ' | limit ' || coalesce(v_number, '10');
-
   elsif p_class = 'distinct' and v_next <> '(' and not v_has_counts then
     p_state."at" := v_first + 1;
     p_state := logloom_private.translated_keys(p_state, '{}');
     p_state.counts := '{count()}';
+    p_state.left_out :=
+      p_state.left_out || case when v_word = 'dedup' then '{one record of each}'::text[] end;
     if logloom_private.translation_word(p_state) = 'limit' then
       p_state.rest := '| limit ' || v_number;
     end if;
@@ -27508,7 +27555,10 @@ begin
     p_state.rest := concat_ws(
       ' ', p_state.rest,
       case when v_word in ('tail', 'last') and not v_has_counts
-        then '| sort by ts' || case v_word when 'last' then ' desc' else '' end end,
+        -- A shell's tail shows the newest.
+        then '| sort by ts' || case when v_word = 'last' or logloom_private.word_class(
+          'stage', p_state.texts[1]
+        ) in ('grep', 'shell') then ' desc' else '' end end,
       '| limit ' || coalesce(v_number, '10')
     );
   elsif p_class = 'patterns' then
@@ -27623,11 +27673,13 @@ begin
       p_state.width := logloom_private.translated_width_in(
         array_to_string(p_state.texts[p_state."at":p_state."at" + 1], ' ')
       );
-    elsif v_word = 'union' then
+    elsif v_word in ('union', 'compare') then
       p_state.left_out := p_state.left_out || logloom_private.translation_text(
-        p_state, p_state."at" - 1, cardinality(p_state.texts), 80
+        p_state, p_state."at" - 1,
+        case v_word when 'union' then cardinality(p_state.texts) else p_state."at" + 3 end, 80
       );
-      exit;
+      exit when v_word = 'union';
+      p_state."at" := p_state."at" + 4;
     end if;
   end loop;
   p_state.rest := concat_ws(' ', p_state.rest, v_top);
@@ -27685,8 +27737,10 @@ begin
     p_state.said := p_state.said || substring(v_text from '^[1-9]$');
     v_keys := v_keys || (
       case
-        when not v_has_counts or p_state.width is not null and (v_text = '1' or v_field = 'ts')
-          then 'ts'
+        when not v_has_counts or p_state.width is not null and (
+          v_text = '1' or v_field = 'ts'
+          or p_state.evals[array_position(p_state.evals, v_text) + 1] = ''
+        ) then 'ts'
         when v_text <> all (v_names) and v_field = any (p_state.keys) then v_field
         else coalesce(logloom_private.translated_result(p_state, v_text), v_names[1]) end
       || case when v_leads or v_next = 'desc'
@@ -27736,7 +27790,7 @@ begin
     -- Names that this stage makes do not exist: len(msg) as l, label_format l=msg
     v_state.evals := v_state.evals || array(
       select unnest(array[coalesce(m[1], m[2]), '']) from regexp_matches(
-        v_text, '(\w+) ?=(?!=)|\mas (\w+)', 'g'
+        replace(v_text, 'transaction ', 'duration= eventcount= '), '(\w+) ?=(?!=)|\mas (\w+)', 'g'
       ) m
     );
   end if;
@@ -27840,7 +27894,6 @@ begin
       return v_state;
     end if;
   end if;
-
   -- Words of the message, perhaps several: refused|timeout
   loop
     if left(p_state.texts[p_state."at"], 1) = e'\x01' then
@@ -27862,9 +27915,7 @@ begin
           then 'msg:~"' || replace(v_name, '"', '\"') || '"'
         when p_state.meant ~ '^["''`]' then logloom_private.quoted_value(p_state.meant)
         when v_name like '%:%' then logloom_private.quoted_value(v_name)
-        else logloom_private.translated_value(
-          regexp_replace(v_name, '^%(.+)%$', '\1'), true
-        ) end;
+        else logloom_private.translated_value(regexp_replace(v_name, '^%(.+)%$', '\1'), true) end;
     end if;
     exit when p_state.texts[p_state."at"] <> '|' or not p_state.glued[p_state."at"]
       or not p_state.glued[p_state."at" + 1]
@@ -28005,11 +28056,13 @@ CREATE OR REPLACE FUNCTION logloom_private.translated_time (
   RETURNS text
   LANGUAGE sql
   STABLE
-RETURN CASE WHEN (p_text ~ '^-[1-9][0-9]*[smhdw]'::text) THEN ('now'::text || "substring"(p_text, '^-[0-9]+[smhdw]'::text)) WHEN (p_text ~ '^[1-9][0-9]*[smhdw]$'::text) THEN
-  ('now-'::text || p_text) WHEN (p_text ~ '^[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?$'::text) THEN
+RETURN CASE WHEN (p_text ~ '^(?:-[0-9]{1,4}[smhdw])?@[smhdw]0?$'::text) THEN
+  to_char(date_trunc("substring"(p_text, '@(.)'::text), ((now() AT TIME ZONE 'UTC'::text) + (COALESCE("substring"(p_text, '(.+)@'::text), '0'::text))::interval)),
+  'YYYY-MM-DD"T"HH24:MI:SS"Z"'::text) WHEN (p_text ~ '^-[1-9][0-9]*[smhdw]'::text) THEN ('now'::text || "substring"(p_text, '^-[0-9]+[smhdw]'::text)) WHEN
+  (p_text ~ '^[1-9][0-9]*[smhdw]$'::text) THEN ('now-'::text || p_text) WHEN (p_text ~ '^[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?$'::text) THEN
   ((to_char((now() AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"'::text) || lpad(p_text, GREATEST(5, length(p_text)), '0'::text)) || CASE WHEN (length(p_text) < 6) THEN ':00Z'::text
-  ELSE 'Z'::text END) WHEN (lower(p_text) = ANY (ARRAY['today'::text, '@d'::text, '-0d@d'::text])) THEN to_char((now() AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD'::text) WHEN
-  (lower(p_text) = 'yesterday'::text) THEN to_char(((now() AT TIME ZONE 'UTC'::text) - '1 day'::interval), 'YYYY-MM-DD'::text) WHEN
+  ELSE 'Z'::text END) WHEN (lower(p_text) = 'today'::text) THEN to_char((now() AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD'::text) WHEN (lower(p_text) = 'yesterday'::text) THEN
+  to_char(((now() AT TIME ZONE 'UTC'::text) - '1 day'::interval), 'YYYY-MM-DD'::text) WHEN
   (p_text ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?$'::text) THEN
   (replace(p_text, ' '::text, 'T'::text) || CASE WHEN (p_text ~ ':[0-9]+:'::text) THEN 'Z'::text ELSE ':00Z'::text END) ELSE p_text END;
 
@@ -28089,6 +28142,9 @@ begin
         -- attrs->>'x', attrs["x"], x::int, regex @"x", in~ (…)
         ('@?\m(?:attrs|attributes|labels)(?:->>?|\[)[''"]([[:alnum:]_.-]+)[''"]\]?', '@\1'),
         ('::(?:int|bigint|num|float|double|text|varchar|decimal|date|time)[a-z0-9]*', ''),
+        ('\m(?:try_)?cast\(\s*([@\w.]+)\s+as\s+\w+\s*\)', '\1'),
+        ('(?<![\w):])\((@[\w.-]+)\)', '\1'),
+        ('^(\s*select\M.*);\s*$', '\1'),
         ('\m(regex\s+)@"', '\1"'),
         ('\m(in)~\s*\(', '\1 ('),
         -- > 1,000, > 5 minutes ago, > 1.5 seconds, > 10 MB, > 2026-11-29 14:00
@@ -28107,6 +28163,14 @@ begin
         ('^\s*count:[\w.@]+\{([^}]*)\}', '\1 | count()'),
         ('^\s*(avg|sum|min|max|p\d+|pc\d+):(@?[\w.]+)\{([^}]*)\}', '\3 | \1(\2)'),
         ('^([^|]* \| \w+\([\w.@]*\))\s*by\s*\{([^}]*)\}', '\1 by \2 '),
+        -- A monitor: logs("x").index("*").rollup("count").by("host").last("5m") > 9
+        ('^\s*(logs\(.*)\.last\("(\w+)"\)', 'ts:-\2 \1'),
+        ('\mlogs\("([^"]*)"\)(?=\.)', '\1'), ('\.index\("([^"]*)"\)', ' index=\1'),
+        ('\.rollup\("(\w+)"(?:, *"(@?[\w.]+)")?\)', ' | \1(\2) as n'),
+        ('( as n)(?:\.by\("([^"]*)"\))?\s*([<>]=?\s*\d+)', '\1 by \2 | where n \3'),
+        ('\mSeverityLevel(\s*[<>=!]+\s*)1\M', 'level\1info'),
+        ('\mSeverityLevel(\s*[<>=!]+\s*)2\M', 'level\1warn'),
+        ('\mSeverityLevel(\s*[<>=!]+\s*)[34]\M', 'level\1error'),
         -- => 5, >4<6, > 5k, sum(a)/count(), rate(5m), count(*) where …, *:*
         ('=([<>])(?=\s*\d)', '\1='),
         ('([<>]=?\s*\d+)k\M', '\1000'),
@@ -28119,9 +28183,8 @@ begin
         ('(?:\m(?:ts|_?time(?:stamp)?)\s*[:=]|\min the)\s*(last|past)\M', '\1'),
         ('([:<>=]\s*)(\d\d)/(\d\d)/(20\d\d)', '\1\4-\3-\2'),
         ('([:<>=]\s*20\d\d-\d\d-\d\dT\d\d)(?![\d:])', '\1:00'),
-        (
-          '\m(?:between|from)\s+(\d\d?:\d\d)\s+(?:and|to|until)\s+(\d\d?:\d\d)', 'ts:[\1 TO \2]'
-        ),
+        ('\m(?:between|from)\s+(\d\d?:\d\d)\s+(?:and|to|until)\s+(\d\d?:\d\d)', 'ts:[\1 TO \2]'),
+        ('\mts:(\d\d?:\d\d)-(\d\d?:\d\d)', 'ts:[\1 TO \2]'),
         ('\m(?:after|since|from)\s+(20\d\d-\d\d-\d\d|\d\d?:\d\d)', 'ts:>=\1'),
         ('\m(?:before|until)\s+(20\d\d-\d\d-\d\d|\d\d?:\d\d)', 'ts:<\1'),
         -- service is web, bytes over 1000, route starts with /x, level:not info, a:1+b:2
@@ -28153,7 +28216,12 @@ begin
         ('\mwc -l\M', 'count()'),
         ('\mjq\s+(?:-\w+\s+)*''\.(\w+)''', '| fields \1'),
         ('\mjq\s+(?:-\w+\s+)*''([^'']*)''', '\1'),
-        ('\|\s*sort\s*\|\s*uniq -c(?:\s*\|\s*sort -\w+)?', '| patterns'),
+        ('\mawk\s+''\$9\s*([<>=!]=?)\s*"?(\d+)"?\s*\{', 'where status \1 \2 | awk ''{'),
+        (
+          '\mawk\s+''\{\s*print \$7\s*\}''\s+([^|]*)\|\s*sort\s*\|\s*uniq -c(\s*\|\s*sort -\w+)?',
+          'cat \1 | count() as n by route | sort by n desc'
+        ),
+        ('^([^$]*)\|\s*sort\s*\|\s*uniq -c(?:\s*\|\s*sort -\w+)?', '\1| patterns'),
         ('\m(?:awk|sed -n)\s+''/([^/]+)/\s*([^'']*)''', 'grep ''\1'' | awk ''\2''')
     ) f (pattern, plain)
   loop
@@ -28246,6 +28314,8 @@ declare
       else p_query_dsl end
   );
   v_state logloom_private.translation;
+  -- {app=~"a|b"} matches whole values.
+  v_is_logql constant boolean := v_source ~ '\{\s*\w+\s*[=!][=~]?\s*["`]';
 begin
   v_source := regexp_replace(
     v_source,
@@ -28277,6 +28347,10 @@ begin
       and v_state.texts[v_at + 1] ~ '^@?\w' and v_state.texts[v_at + 2] = ':'
     then
       v_state.texts[v_at] := '||';
+    elsif v_state.texts[v_at] = '!=' and lower(v_state.texts[1]) = 'select' then
+      v_state.texts[v_at] := '<>';
+    elsif v_state.texts[v_at] ~ '^[=!]~$' and v_state.texts[v_at - 1] ~ '^\w+$' and v_is_logql then
+      v_state.texts[v_at] := v_state.texts[v_at] || '^';
     elsif v_state.texts[v_at] ~ '^[A-Za-z]{4,}$' and (
         v_state.texts[v_at - 1] = '|' and v_state.texts[v_at + 1] !~ '^[=!<>:~]'
         or v_state.texts[v_at + 1] = '(' and v_state.glued[v_at + 1]

@@ -35,7 +35,7 @@ async function withRecords(name: string, msg: string): Promise<Reading> {
   );
   await using db = openDatabase();
   await recordsOf(db, tenant.id, 2);
-  const { key_id, key_value } = await createKey(tenant, { p_scopes: ["read"] });
+  const { key_id, key_value } = await createKey(tenant, { p_scopes: ["read", "audit"] });
   return { tenant, keyId: key_id, headers: apiKey(key_value) };
 }
 

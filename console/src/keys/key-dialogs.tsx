@@ -18,6 +18,7 @@ const rights: [string, Words][] = [
   ["ingest", "send events"],
   ["read", "read all records"],
   ["ingest read", "send and read"],
+  ["audit", "read the audit trail"],
 ];
 
 export function NewKeyDialog({ onMade, onClose }: {

@@ -11,7 +11,7 @@ import { plain } from "../shared/safe-text.ts";
 import { NewKeyDialog, RotateDialog, SecretDialog } from "./key-dialogs.tsx";
 import { say } from "../shared/translate.ts";
 
-const words = { ingest: "send", read: "read" };
+const words = { audit: "read the audit trail", ingest: "send", read: "read" };
 
 export default function KeysScreen() {
   const mayChange = useMay("admin");

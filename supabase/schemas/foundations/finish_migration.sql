@@ -142,7 +142,6 @@ begin
     execute format('alter function %s set standard_conforming_strings = on', v_function);
   end loop;
   revoke execute on all routines in schema logloom, logloom_private from public;
-  grant execute on function logloom.audit(text, jsonb, jsonb, text) to authenticated, service_role;
   for v_grant in
     select
       p.oid::regprocedure as function, coalesce(g.roles, 'authenticated, service_role') as roles

@@ -174,6 +174,5 @@ comment on function logloom.log(text, text, jsonb, text, text) is
   'Logs a record in the caller''s transaction, for the token''s tenant, or for p_tenant_id if '
   'service_role or the owner calls. It becomes visible after the commit. Raises no error.';
 
-revoke execute on function logloom.log(text, text, jsonb, text, text) from public;
 grant execute on function logloom.log(text, text, jsonb, text, text)
 to anon, authenticated, service_role;
