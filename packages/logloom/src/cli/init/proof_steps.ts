@@ -12,6 +12,9 @@ import type { Setup } from "./setup.ts";
 /** How long a search may take to find the record. Usually it takes a second. */
 const visibleWithinMs = 60_000;
 
+/** How long after the migrations each job has run once. */
+const firstRunWithinMs = 90_000;
+
 /** Sends a record and waits until a search finds it. */
 export function proofStep(setup: Setup): Step {
   const { project, profile, cli } = setup;
@@ -58,11 +61,19 @@ export function doctorStep({ project, cli, prepare }: Setup): Step {
     name: "doctor",
     look: () => Promise.resolve(todo("checks functions and database")),
     async run() {
-      const findings = [
+      const find = async () => [
         ...await checkHealth(project.url, cli.signal, (await prepare()).health),
         ...await checkDatabase(project.query, cli.supabase, project.url, cli.signal),
       ];
-      const bad = findings.filter(({ status }) => status === "wrong");
+      let findings = await find();
+      const wrong = () => findings.filter(({ status }) => status === "wrong");
+      // The first run of a job creates the partitions. pg_cron starts it within a minute.
+      const isBeginning = () => wrong().some(({ check }) => check === "partitions");
+      for (const end = Date.now() + firstRunWithinMs; isBeginning() && Date.now() < end;) {
+        await new Promise((resolve) => setTimeout(resolve, 1000));
+        findings = await find();
+      }
+      const bad = wrong();
       if (bad.length === 0) return done(`${findings.length} checks, nothing is wrong`);
       return left(
         bad.map(({ check, message }) => `${check}: ${message}`).join("; "),
