@@ -68,7 +68,7 @@ export function doctorStep({ project, cli, prepare }: Setup): Step {
       let findings = await find();
       const wrong = () => findings.filter(({ status }) => status === "wrong");
       // The first run of a job creates the partitions. pg_cron starts it within a minute.
-      const isBeginning = () => wrong().some(({ check }) => check === "partitions");
+      const isBeginning = () => wrong().some(({ check }) => check === "health of partitions");
       for (const end = Date.now() + firstRunWithinMs; isBeginning() && Date.now() < end;) {
         await new Promise((resolve) => setTimeout(resolve, 1000));
         findings = await find();
