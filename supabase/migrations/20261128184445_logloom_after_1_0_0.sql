@@ -9819,7 +9819,7 @@ begin
       p.oid::regprocedure as function, coalesce(g.roles, 'authenticated, service_role') as roles
     from pg_catalog.pg_proc p
     left join logloom_private.granted_functions() g on p.proname = any (g.names)
-    where p.pronamespace = 'logloom_private'::regnamespace
+    where p.pronamespace in ('logloom'::regnamespace, 'logloom_private'::regnamespace)
       and (g.roles is not null or p.proname like '%\_errors')
   loop
     execute format('grant execute on function %s to %s', v_grant.function, v_grant.roles);
@@ -10524,7 +10524,7 @@ begin
       ('authenticated, service_role', array[
         'abolish_tenant', 'acting_role', 'addresses_in_incidents', 'alert_entry_of',
         'alert_incident_of', 'alert_incident_state', 'alert_rule_of', 'alert_silence_of',
-        'alert_silence_state', 'api_key_status', 'audit_actions', 'audit_here',
+        'alert_silence_state', 'api_key_status', 'audit', 'audit_actions', 'audit_here',
         'change_alert_incidents', 'change_error_groups', 'change_log_stream', 'change_log_view',
         'change_member', 'changed_rule_secrets', 'changed_secrets', 'check_query',
         'check_rule_query', 'check_settings', 'checked_panels', 'choose_tenant', 'confirm_address',
@@ -30887,7 +30887,10 @@ ALTER TABLE "logloom"."error_groups"
   ADD CONSTRAINT "error_groups_tenant_id_fkey" FOREIGN KEY (tenant_id) REFERENCES logloom.tenants(tenant_id) ON DELETE CASCADE;
 
 ALTER TABLE "logloom"."plans"
-  ADD CONSTRAINT "plans_audit_is_limited" CHECK ((((audit_retention_days >= 1) AND (audit_retention_days <= 36500)) AND (audit_events_per_day >= 0)));
+  ADD CONSTRAINT "plans_audit_events_per_day_is_not_negative" CHECK ((audit_events_per_day >= 0));
+
+ALTER TABLE "logloom"."plans"
+  ADD CONSTRAINT "plans_audit_retention_days_is_limited" CHECK (((audit_retention_days >= 1) AND (audit_retention_days <= 36500)));
 
 ALTER TABLE "logloom"."plans"
   ADD CONSTRAINT "plans_max_baseline_rules_is_not_negative" CHECK ((max_baseline_rules >= 0));

@@ -80,8 +80,6 @@ comment on function logloom.audit(text, jsonb, jsonb, text) is
   'user of the request, or else the role. p_tenant_id: for roles other than anon and '
   'authenticated; the tenant of the token by default. Errors: PT400, PT401, PT403.';
 
-grant execute on function logloom.audit(text, jsonb, jsonb, text) to authenticated, service_role;
-
 create function public.record_audit_event(
   p_tenant_id text default null, p_action text default null, p_targets jsonb default null,
   p_context jsonb default null, p_actor text default null

@@ -1,7 +1,7 @@
--- Lists the functions of logloom_private that API roles may call. PUBLIC may call the functions of
--- the pre-request check, because it runs for every request of the project, as any role. anon may
--- also call the functions that find out who is calling. All functions that are not listed here are
--- only called by other functions.
+-- Lists the functions of our schemas that API roles may call. PUBLIC may call the functions of the
+-- pre-request check, because it runs for every request of the project, as any role. anon may also
+-- call the functions that find out who is calling. All functions that are not listed here are only
+-- called by other functions, or by the owner.
 create function logloom_private.granted_functions()
 returns table (roles text, names text[])
 language plpgsql
@@ -24,7 +24,7 @@ begin
       ('authenticated, service_role', array[
         'abolish_tenant', 'acting_role', 'addresses_in_incidents', 'alert_entry_of',
         'alert_incident_of', 'alert_incident_state', 'alert_rule_of', 'alert_silence_of',
-        'alert_silence_state', 'api_key_status', 'audit_actions', 'audit_here',
+        'alert_silence_state', 'api_key_status', 'audit', 'audit_actions', 'audit_here',
         'change_alert_incidents', 'change_error_groups', 'change_log_stream', 'change_log_view',
         'change_member', 'changed_rule_secrets', 'changed_secrets', 'check_query',
         'check_rule_query', 'check_settings', 'checked_panels', 'choose_tenant', 'confirm_address',
@@ -147,7 +147,7 @@ begin
       p.oid::regprocedure as function, coalesce(g.roles, 'authenticated, service_role') as roles
     from pg_catalog.pg_proc p
     left join logloom_private.granted_functions() g on p.proname = any (g.names)
-    where p.pronamespace = 'logloom_private'::regnamespace
+    where p.pronamespace in ('logloom'::regnamespace, 'logloom_private'::regnamespace)
       and (g.roles is not null or p.proname like '%\_errors')
   loop
     execute format('grant execute on function %s to %s', v_grant.function, v_grant.roles);

@@ -51,9 +51,10 @@ create table logloom.plans (
   constraint plans_max_restored_days_is_limited check (max_restored_days between 0 and 3650),
   constraint plans_max_log_dashboards_is_not_negative check (max_log_dashboards >= 0),
   constraint plans_max_baseline_rules_is_not_negative check (max_baseline_rules >= 0),
-  constraint plans_audit_is_limited check (
-    audit_retention_days between 1 and 36500 and audit_events_per_day >= 0
+  constraint plans_audit_retention_days_is_limited check (
+    audit_retention_days between 1 and 36500
   ),
+  constraint plans_audit_events_per_day_is_not_negative check (audit_events_per_day >= 0),
   constraint plans_max_error_groups_is_not_negative check (max_error_groups >= 0),
   constraint plans_notifications_are_limited check (
     least(emails_per_hour, webhooks_per_hour, max_notification_addresses) >= 0
