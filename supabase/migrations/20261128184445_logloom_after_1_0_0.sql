@@ -25992,10 +25992,8 @@ CREATE OR REPLACE FUNCTION logloom_private.translated_after_name (
 declare
   v_state logloom_private.translation := p_state;
   v_operator text := logloom_private.translation_word(v_state);
-  v_field text;
   v_not text := '';
   v_next text;
-  v_low text;
   v_eval integer;
 begin
   p_state.meant := null;
@@ -26022,30 +26020,8 @@ begin
     return case when lower(v_state.texts[v_state."at" - 1]) in ('null', 'missing', 'none')
       then v_state else p_state end;
   elsif v_operator = 'between' then
-    v_field := logloom_private.translated_name(p_name);
-    v_state."at" := v_state."at" + 1 + (v_next = '(')::integer;
-    v_state := logloom_private.translated_read(v_state);
-    v_low := logloom_private.translated_text(v_state.meant);
-    if v_low like '%..%' then
-      v_state.meant := split_part(v_low, '..', 2);
-      v_low := split_part(v_low, '..', 1);
-    elsif logloom_private.translation_word(v_state) in ('and', '..', ',') then
-      v_state."at" := v_state."at" + 1;
-      v_state := logloom_private.translated_read(v_state);
-    else
-      return p_state;
-    end if;
-    v_state."at" := v_state."at" + (v_next = '(')::integer;
-    v_next := logloom_private.translated_text(v_state.meant);
-    if v_field = 'ts' then
-      v_low := logloom_private.translated_time(v_low);
-      v_next := logloom_private.translated_time(v_next);
-    end if;
-    v_state.meant := coalesce(
-      case v_not when '' then '' else '-' end || v_field || ':[' || v_low || ' TO ' || v_next
-        || ']', ''
-    );
-    return v_state;
+    v_state := logloom_private.translated_between(v_state, p_name, v_not);
+    return case when v_state.meant is null then p_state else v_state end;
   elsif v_operator in ('in', 'has_any', 'has_all', 'contains_any') and v_next in ('(', '[', '~')
     or v_operator in ('in', 'has_any') and v_next ~ '^[0-9.]+/[0-9]+$'
   then
@@ -26136,7 +26112,6 @@ declare
   v_name text := p_name;
   v_at integer;
   v_next text;
-  v_number text;
 begin
   v_inner := logloom_private.translation_part(
     p_state, p_state."at" + 1 + v_has_brackets::integer, v_end - v_has_brackets::integer
@@ -26222,20 +26197,9 @@ begin
     v_name := 'part';
   end if;
   if v_kind = 'p' and v_field is not null then
-    -- percentiles(x, 50, 95), quantile(0.95, x), perc95(x)
-    v_args := array_remove(array[substring(v_word from '^[a-z]+_?([0-9][0-9.]*)$')], null)
-      || array(select t from unnest(v_args) t where t ~ '^[0-9.]+$');
-    foreach v_number in array case when v_args <> '{}' then v_args
-      when v_word = 'median' then '{50}' else '{95}' end
-    loop
-      p_state.said := p_state.said || v_number;
-      p_state := logloom_private.translated_count(
-        p_state,
-        'p' || trim_scale(case when v_number::numeric < 1 then 100 else 1 end * v_number::numeric),
-        v_field, v_condition, v_name
-      );
-      v_name := null;
-    end loop;
+    p_state := logloom_private.translated_percentiles(
+      p_state, v_word, v_args, v_field, v_condition, v_name
+    );
   elsif v_kind in ('count', 'rate') or v_kind <> 'values' and v_field is not null then
     p_state := logloom_private.translated_count(p_state, v_kind, v_field, v_condition, v_name);
   elsif v_kind = 'values' and v_field not in ('msg', 'message') then
@@ -26260,6 +26224,49 @@ declare
 begin
   return case when v_at % 2 = 1 and p_state.evals[v_at + 1] ~ '^[@.]?[[:alpha:]_][[:alnum:]_.]*$'
     then p_state.evals[v_at + 1] else p_name end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_between (
+  p_state logloom_private.translation,
+  p_name  text,
+  p_not   text
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_field constant text := logloom_private.translated_name(p_name);
+  v_has_brackets constant boolean := p_state.texts[p_state."at" + 1] = '(';
+  v_low text;
+  v_high text;
+begin
+  p_state."at" := p_state."at" + 1 + v_has_brackets::integer;
+  p_state := logloom_private.translated_read(p_state);
+  v_low := logloom_private.translated_text(p_state.meant);
+  if v_low like '%..%' then
+    p_state.meant := split_part(v_low, '..', 2);
+    v_low := split_part(v_low, '..', 1);
+  elsif logloom_private.translation_word(p_state) in ('and', '..', ',') then
+    p_state."at" := p_state."at" + 1;
+    p_state := logloom_private.translated_read(p_state);
+  else
+    p_state.meant := null;
+    return p_state;
+  end if;
+  p_state."at" := p_state."at" + v_has_brackets::integer;
+  v_high := logloom_private.translated_text(p_state.meant);
+  if v_field = 'ts' then
+    v_low := logloom_private.translated_time(v_low);
+    v_high := logloom_private.translated_time(v_high);
+  end if;
+  p_state.meant := coalesce(
+    case p_not when '' then '' else '-' end || v_field || ':[' || v_low || ' TO ' || v_high || ']',
+    ''
+  );
+  return p_state;
 end;
 $function$;
 
@@ -27149,6 +27156,40 @@ begin
     )
     from unnest(p_state.counts) with ordinality u (c, n) order by n
   ) || array(select m[1] from regexp_matches(p_state.rest, '\| math [^|]* as (\w+)', 'g') m);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_percentiles (
+  p_state     logloom_private.translation,
+  p_word      text,
+  p_args      text[],
+  p_field     text,
+  p_condition text,
+  p_name      text
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_numbers constant text[] :=
+    array_remove(array[substring(p_word from '^[a-z]+_?([0-9][0-9.]*)$')], null)
+    || array(select t from unnest(p_args) t where t ~ '^[0-9.]+$');
+  v_number text;
+begin
+  foreach v_number in array case when v_numbers <> '{}' then v_numbers
+    when p_word = 'median' then '{50}' else '{95}' end
+  loop
+    p_state.said := p_state.said || v_number;
+    p_state := logloom_private.translated_count(
+      p_state,
+      'p' || trim_scale(case when v_number::numeric < 1 then 100 else 1 end * v_number::numeric),
+      p_field, p_condition, p_name
+    );
+    p_name := null;
+  end loop;
+  return p_state;
 end;
 $function$;
 

@@ -76,7 +76,6 @@ declare
   v_name text := p_name;
   v_at integer;
   v_next text;
-  v_number text;
 begin
   v_inner := logloom_private.translation_part(
     p_state, p_state."at" + 1 + v_has_brackets::integer, v_end - v_has_brackets::integer
@@ -162,20 +161,9 @@ begin
     v_name := 'part';
   end if;
   if v_kind = 'p' and v_field is not null then
-    -- percentiles(x, 50, 95), quantile(0.95, x), perc95(x)
-    v_args := array_remove(array[substring(v_word from '^[a-z]+_?([0-9][0-9.]*)$')], null)
-      || array(select t from unnest(v_args) t where t ~ '^[0-9.]+$');
-    foreach v_number in array case when v_args <> '{}' then v_args
-      when v_word = 'median' then '{50}' else '{95}' end
-    loop
-      p_state.said := p_state.said || v_number;
-      p_state := logloom_private.translated_count(
-        p_state,
-        'p' || trim_scale(case when v_number::numeric < 1 then 100 else 1 end * v_number::numeric),
-        v_field, v_condition, v_name
-      );
-      v_name := null;
-    end loop;
+    p_state := logloom_private.translated_percentiles(
+      p_state, v_word, v_args, v_field, v_condition, v_name
+    );
   elsif v_kind in ('count', 'rate') or v_kind <> 'values' and v_field is not null then
     p_state := logloom_private.translated_count(p_state, v_kind, v_field, v_condition, v_name);
   elsif v_kind = 'values' and v_field not in ('msg', 'message') then

@@ -61,10 +61,8 @@ as $$
 declare
   v_state logloom_private.translation := p_state;
   v_operator text := logloom_private.translation_word(v_state);
-  v_field text;
   v_not text := '';
   v_next text;
-  v_low text;
   v_eval integer;
 begin
   p_state.meant := null;
@@ -91,30 +89,8 @@ begin
     return case when lower(v_state.texts[v_state."at" - 1]) in ('null', 'missing', 'none')
       then v_state else p_state end;
   elsif v_operator = 'between' then
-    v_field := logloom_private.translated_name(p_name);
-    v_state."at" := v_state."at" + 1 + (v_next = '(')::integer;
-    v_state := logloom_private.translated_read(v_state);
-    v_low := logloom_private.translated_text(v_state.meant);
-    if v_low like '%..%' then
-      v_state.meant := split_part(v_low, '..', 2);
-      v_low := split_part(v_low, '..', 1);
-    elsif logloom_private.translation_word(v_state) in ('and', '..', ',') then
-      v_state."at" := v_state."at" + 1;
-      v_state := logloom_private.translated_read(v_state);
-    else
-      return p_state;
-    end if;
-    v_state."at" := v_state."at" + (v_next = '(')::integer;
-    v_next := logloom_private.translated_text(v_state.meant);
-    if v_field = 'ts' then
-      v_low := logloom_private.translated_time(v_low);
-      v_next := logloom_private.translated_time(v_next);
-    end if;
-    v_state.meant := coalesce(
-      case v_not when '' then '' else '-' end || v_field || ':[' || v_low || ' TO ' || v_next
-        || ']', ''
-    );
-    return v_state;
+    v_state := logloom_private.translated_between(v_state, p_name, v_not);
+    return case when v_state.meant is null then p_state else v_state end;
   elsif v_operator in ('in', 'has_any', 'has_all', 'contains_any') and v_next in ('(', '[', '~')
     or v_operator in ('in', 'has_any') and v_next ~ '^[0-9.]+/[0-9]+$'
   then
