@@ -12,6 +12,6 @@ export function logged<R extends Request, Rest extends unknown[]>(
 /** `redirect()`, `notFound()` and the like throw; the digest has the status. */
 function statusOf(thrown: unknown): number | undefined {
   const { digest } = Object(thrown) as { digest?: unknown };
-  const found = /^NEXT_(?:HTTP_ERROR_FALLBACK|REDIRECT;.*);(\d{3})\b/.exec(String(digest));
+  const found = /^NEXT_(?:HTTP_ERROR_FALLBACK|REDIRECT;.*);(\d{3})\b/s.exec(String(digest));
   return found ? Number(found[1]) : undefined;
 }
