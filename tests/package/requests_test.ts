@@ -83,7 +83,7 @@ import express from "express";
 import { logErrors, logRequests } from "logloom/express";
 import { EventEmitter, once } from "node:events";
 const happened = new EventEmitter();
-const shop = express.Router()
+const shop = express.Router().use(logRequests(log))
   .get("/sync", () => { throw new TypeError("sync"); })
   .get("/refused", async () => { throw Object.assign(new Error("not yours"), { status: 403 }); })
   .post("/body", express.json(), (request, response) => {
@@ -137,7 +137,7 @@ const server = express().use(logRequests(log)).use("/shop", shop).use(logErrors)
   for (const one of [0, 2, 5]) assert.equal(all[one].req_id, all[one + 1].req_id);
 });
 
-Deno.test("Hono: a refusal has its status, and a thrown value that is no error is thrown on", async () => {
+Deno.test("Hono: a refusal or no answer has its status, a part's logger adds no record, and a thrown value that is no error is thrown on", async () => {
   const { tenant, env } = await newTrial("package-hono");
   const { code, said } = await runProgram(
     `${create}
@@ -148,17 +148,24 @@ const app = new Hono();
 app.use(logRequests(log));
 app.get("/refused", () => { throw new HTTPException(401, { message: "sign in" }); });
 app.get("/odd", () => { throw "odd"; });
+app.get("/nothing", () => {});
+app.onError((error, context) => error.getResponse?.() ?? context.text("own", 500));
+app.route("/part", new Hono().use(logRequests(log)).get("/in", (context) => context.text("in")));
 const { status } = await app.request("/refused");
 const thrown = await Promise.resolve(app.request("/odd")).catch((error) => error);
-console.log(status, thrown, (await app.request("/none")).status);
+const statusOf = async (path) => (await app.request(path)).status;
+console.log(status, thrown, await statusOf("/none"), await statusOf("/nothing"), await statusOf("/part/in"));
 await log.flush();
 `,
     env,
   );
-  assert.deepEqual({ code, said }, { code: 0, said: "401 odd 404\n" });
-  const [none, odd, refused] = await sortedRecords(tenant);
-  assert.deepEqual([none, refused].map(seen), [
+  assert.deepEqual({ code, said }, { code: 0, said: "401 odd 404 500 200\n" });
+  const [none, nothing, odd, part, refused, ...more] = await sortedRecords(tenant);
+  assert.deepEqual(more, []);
+  assert.deepEqual([none, nothing, part, refused].map(seen), [
     ["warn", "GET /none 404", "/none", 404, undefined, undefined],
+    ["error", "GET /nothing 500", "/nothing", 500, undefined, undefined],
+    ["info", "GET /part/in 200", "/part/in", 200, undefined, undefined],
     ["warn", "GET /refused 401", "/refused", 401, undefined, "sign in"],
   ]);
   assert.deepEqual([odd.level, odd.attrs?.status, odd.attrs?.error], ["error", 500, "odd"]);

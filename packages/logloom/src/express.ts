@@ -1,4 +1,4 @@
-import { begin } from "./request_record.ts";
+import { begin, guarded } from "./request_record.ts";
 import type { Fields, Logger } from "./types.ts";
 
 /** The parts of a request of Node that are used here. */
@@ -26,21 +26,28 @@ export function logRequests(
   log: Logger,
 ): (request: NodeRequest, response: NodeResponse, next: () => void) => void {
   return (request, response, next) => {
-    const { method = "GET", url = "/", originalUrl = url, headers } = request;
-    const [path] = originalUrl.split(/[?#]/, 1);
-    const { run, end } = begin(log, method, path, (name) => headers[name]?.toString());
+    // A logger of the app logs what one of its routers sees too.
+    if (takers.has(request)) return next();
+    const { run, end } = begin(log, () => {
+      const { method, url, originalUrl = url, headers } = request;
+      return { method, address: originalUrl, header: (name) => headers[name]?.toString() };
+    });
     let thrown: Fields | undefined;
     let isOver = false;
-    takers.set(request, (error) => {
-      // It is too late for a status that tells of this error.
-      if (isOver || response.headersSent) log.error(error as Error);
-      else thrown = { error };
-    });
-    response.on("close", () => {
-      isOver = true;
-      // 499: the client went away before the response began, as in nginx's logs.
-      const status = response.headersSent ? response.statusCode : thrown ? 500 : 499;
-      end(status, { aborted: response.writableFinished ? undefined : true, ...thrown });
+    guarded(() => {
+      takers.set(request, (error) => {
+        // It is too late for a status that tells of this error.
+        if (isOver || response.headersSent) guarded(() => log.error(error as Error));
+        else thrown = { error };
+      });
+      response.on("close", () => {
+        isOver = true;
+        end(() => {
+          // 499: the client went away before the response began, as in nginx's logs.
+          const status = response.headersSent ? response.statusCode : thrown ? 500 : 499;
+          return { status, aborted: response.writableFinished ? undefined : true, ...thrown };
+        });
+      });
     });
     run(() => next());
   };

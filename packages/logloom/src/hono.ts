@@ -5,22 +5,29 @@ import type { Logger } from "./types.ts";
 export interface HonoContext {
   readonly req: { readonly raw: Request };
   readonly res: Response;
+  /** Whether `res` was set. Else reading `res` makes one, and Hono answers with an error. */
+  readonly finalized: boolean;
   readonly error?: Error;
 }
+
+/** The requests that a logger of the app logs, so that one of a part of the app does not. */
+const taken = new WeakSet<HonoContext>();
 
 /** Logs each request: `app.use(logRequests(log))`. */
 export function logRequests(
   log: Logger,
 ): (context: HonoContext, next: () => Promise<void>) => Promise<void> {
   return async (context, next) => {
-    const { run, end } = beginFetch(log, context.req.raw);
+    if (taken.has(context)) return await next();
+    taken.add(context);
+    const { run, end } = beginFetch(log, () => context.req.raw);
     try {
       await run(next);
     } catch (error) {
       // Hono passes on thrown values that are not errors.
-      end(500, { error });
+      end(() => ({ status: 500, error }));
       throw error;
     }
-    end(context.res.status, { error: context.error });
+    end(() => ({ status: context.finalized ? context.res.status : 500, error: context.error }));
   };
 }

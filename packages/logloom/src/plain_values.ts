@@ -49,7 +49,7 @@ export function createPlain({ redact = [], maxDepth = 8, maxSize = 32_000 }: Val
       try {
         return plain(value, path);
       } catch (error) {
-        return text(`[${error}]`);
+        return text(textOf(error));
       }
     }
 
@@ -136,7 +136,16 @@ export function copied(value: object, others: string[] = []): Record<string, unk
     try {
       return [name, (value as Record<string, unknown>)[name]];
     } catch (error) {
-      return [name, `[${error}]`];
+      return [name, textOf(error)];
     }
   }));
+}
+
+/** Returns the text of an error that a value threw while it was read. */
+function textOf(error: unknown): string {
+  try {
+    return `[${error}]`;
+  } catch {
+    return "[unreadable]";
+  }
 }

@@ -17,3 +17,12 @@ export function shared(): { storage?: RequestStorage } {
 export function requestFields(): Fields | undefined {
   return shared().storage?.getStore();
 }
+
+/** How many characters of a path are logged, so that the other fields have room. */
+const maxPath = 2000;
+
+/** Returns the path of a request's address, without the name, password, host and query that it may have. */
+export function pathOf(address: string): string {
+  const [path] = address.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, "").split(/[?#]/, 1);
+  return path.length > maxPath ? `${path.slice(0, maxPath)}…` : path || "/";
+}

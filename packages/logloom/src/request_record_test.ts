@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { logged as loggedEdge } from "./edge.ts";
+import { logRequests, type NodeRequest } from "./express.ts";
 import { logged as loggedNext } from "./next.ts";
 import { receiver, trial } from "./testing.ts";
 
@@ -47,7 +48,7 @@ Deno.test("a request's id is its trace, or a new one if what the headers say is 
 Deno.test("Next: redirect() and notFound() have their status, other errors 500; all are thrown on", async () => {
   await using to = receiver();
   await using from = trial(to.url);
-  const redirect = "NEXT_REDIRECT;replace;/login?at=1;404;x;307;";
+  const redirect = "NEXT_REDIRECT;replace;/login?at=1;404;\nx;307;";
   for (const digest of [redirect, "NEXT_HTTP_ERROR_FALLBACK;404", "12345"]) {
     const error = Object.assign(new Error("thrown"), { digest });
     const route = loggedNext(from.log, (_request, { id }: { id: number }) => {
@@ -61,4 +62,65 @@ Deno.test("Next: redirect() and notFound() have their status, other errors 500; 
     to.events().map(({ level, attrs: { status, error } }) => [level, status, error !== undefined]),
     [["info", 307, false], ["warn", 404, false], ["error", 500, true]],
   );
+});
+
+Deno.test("a wrapper passes on what it cannot read: no response, a hostile error, an odd request", async () => {
+  await using to = receiver();
+  await using from = trial(to.url);
+  const fail = () => {
+    throw Object.create(null);
+  };
+  const hostile = Object.defineProperty(new Error("theirs"), "digest", {
+    get: fail,
+    enumerable: true,
+  });
+  const odd = { digest: { toString: fail } };
+  for (const thrown of [hostile, odd]) {
+    const route = loggedNext(from.log, () => Promise.reject(thrown));
+    assert.equal(await route(get("/throws")).catch((error) => error), thrown);
+  }
+  const none = null as unknown as Response;
+  const asked = { url: "/relative?key=secret", method: "GET" } as Request;
+  assert.equal(await loggedEdge(from.log, () => none)(asked), none);
+  assert.equal(await from.log.withRequest(get("/none"), () => none), none);
+  const nothing = loggedNext(from.log, () => undefined as unknown as Response);
+  assert.equal(await nothing(undefined as unknown as Request), undefined);
+  await from.log.flush();
+  assert.deepEqual(
+    to.events().map(({ level, msg, attrs: { status, error } }) => [
+      level,
+      msg,
+      status,
+      Object(error).message ?? Object(error).digest,
+    ]),
+    [
+      ["error", "GET /throws 500", 500, "theirs"],
+      ["error", "GET /throws 500", 500, { toString: "[function fail]" }],
+      ["error", "GET /relative", undefined, undefined],
+      ["error", "GET /none", undefined, undefined],
+      ["error", "GET /", undefined, undefined],
+    ],
+  );
+});
+
+Deno.test("a path has no host, name and password, and is cut before the other fields lose their room", async () => {
+  await using to = receiver();
+  await using from = trial(to.url);
+  const answer = (originalUrl: string, headers: NodeRequest["headers"] = {}) => {
+    const request = { originalUrl, headers };
+    const states = { statusCode: 200, headersSent: true, writableFinished: true };
+    const response = { ...states, on: (_: "close", listener: () => void) => listener() };
+    // The second logger is one of a router.
+    const log = logRequests(from.log);
+    log(request, response, () => log(request, response, () => {}));
+  };
+  for (const url of ["http://user:PASSW@h/ok?a=1", "HTTPS://h", "*"]) answer(url);
+  answer(`/${"x".repeat(60_000)}`, { "x-request-id": "r-1" });
+  await from.log.flush();
+  const cut = `/${"x".repeat(1999)}…`;
+  assert.deepEqual(
+    to.events().map(({ msg, route, attrs: { method, status } }) => [msg, route, method, status]),
+    ["/ok", "/", "*", cut].map((route) => [`GET ${route} 200`, route, "GET", 200]),
+  );
+  assert.equal(to.events()[3].req_id, "r-1");
 });
