@@ -96,6 +96,13 @@ export async function ruleOf(cli: Cli, options: RuleOptions): Promise<Partial<Ru
     ...paused && { p_enabled: false },
     ...isOfErrors && { p_kind: "new_error" },
   });
+  // The service checks more, but `alerts add` may have nothing to send.
+  if (!/^[^\s@]+@[^\s@]+\.[a-z][a-z\d-]*$/i.test(email ?? "a@b.c")) {
+    throw new Failure(`--email takes one address, not ${email}.`);
+  }
+  if (!/^(?:https:\/\/|http:\/\/127\.0\.0\.1\b)\S*$/i.test(webhook ?? "https://a")) {
+    throw new Failure(`--webhook takes an address that begins with https://, not ${webhook}.`);
+  }
   if (email !== undefined || webhook !== undefined) {
     rule.p_notification_destinations = [
       ...email === undefined ? [] : ["email"],

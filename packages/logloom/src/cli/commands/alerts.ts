@@ -139,17 +139,34 @@ const above = (
   ...{ p_cooldown_minutes: 60, p_enabled: true },
 });
 
+const nearlyFull = "Database nearly full";
+
 const projectRules = (limit: number | null) => [
   above(0, "Failed jobs", "@kind:(failed_job failed_request)", 5),
   above(0, "New slow statement", "@kind:statement @new_in_top_ten:true", 60),
   ...limit === null
     ? []
-    : [above(0.8 * limit, "Database nearly full", "@kind:database_size | max(@bytes)", 120)],
+    : [above(0.8 * limit, nearlyFull, "@kind:database_size | max(@bytes)", 120)],
 ];
 
 interface AddOptions extends RuleOptions {
   databaseLimit: string;
   dryRun?: true;
+}
+
+/** Returns what the options say otherwise than a rule that is there. */
+function differences(
+  { threshold, notification_destinations: channels, notification_config: config }: AlertRule,
+  { p_name, p_threshold }: Rule,
+  { email, webhook }: RuleOptions,
+): string[] {
+  const values = [
+    ["threshold", threshold, p_name === nearlyFull ? p_threshold : undefined],
+    ["email", channels.includes("email") ? config.email : undefined, email],
+    ["webhook", channels.includes("webhook") ? config.webhook_url : undefined, webhook],
+  ];
+  return values.filter(([, is, wanted]) => wanted !== undefined && `${is}` !== `${wanted}`)
+    .map(([name, is, wanted]) => `${name} ${is ?? "none"}, not ${wanted}`);
 }
 
 function add(cli: Cli): Command {
@@ -169,12 +186,28 @@ function add(cli: Cli): Command {
       const rules = projectRules(limit).map((rule): Rule => ({ ...rule, ...given }));
       if (options.dryRun) return rules.forEach((rule) => console.log(jsonLine(rule)));
       const reader = await openReader(cli, options);
-      const names: string[] = [];
-      for await (const { name } of reader.list("list_alert_rules", {}, cli)) names.push(name);
+      const there = new Map<string, AlertRule>();
+      for await (const rule of reader.list("list_alert_rules", {}, cli)) there.set(rule.name, rule);
+      const silent: string[] = [];
+      let toChange: string | undefined;
       for (const rule of rules) {
-        const isThere = names.includes(`${rule.p_name}`);
-        if (!isThere) await reader.call("create_alert_rule", rule, cli);
-        console.log(isThere ? `${rule.p_name} is there.` : `Made ${rule.p_name}.`);
+        const name = `${rule.p_name}`;
+        const old = there.get(name);
+        const now = old ?? await reader.call("create_alert_rule", rule, cli);
+        const others = old ? differences(old, rule, options) : [];
+        if (now.notification_destinations.length === 0) silent.push(name);
+        if (others.length > 0 || silent.length > 0) toChange ??= name;
+        const kept = others.length > 0 ? ` and stays unchanged: ${others.join("; ")}` : "";
+        const said = old ? `${name} is there${kept}.` : `Made ${name}.`;
+        console.log(options.json ? jsonLine({ made: !old, others, ...now }) : harmless(said));
+      }
+      const names = silent.join(", ");
+      if (names) console.error(`logloom: Without --email or --webhook nobody is told of ${names}.`);
+      if (toChange) {
+        console.error(
+          `logloom: To change a rule, edit it in the console, or delete it ` +
+            `(${cli.call("alerts delete")} '${toChange}') and add it again.`,
+        );
       }
     });
 }
