@@ -1,5 +1,6 @@
--- Returns a statement without comments and numbers, at most 500 characters. Null if it may hold
--- other values, or if pg_stat_statements keeps it as it was sent, like alter role … password.
+-- Returns a statement without numbers, at most 500 characters. Null if it may hold other values: if
+-- it has a quote, a dollar quote or a comment, or if pg_stat_statements keeps it as it was sent,
+-- like alter role … password.
 create function logloom_private.statement_text(p_query text)
 returns text
 language plpgsql
@@ -10,12 +11,10 @@ begin
   return (
     select left(t.text, 500)
     from btrim(regexp_replace(
-      regexp_replace(left(p_query, 4000), '(--[^\n]*|/\*([^*]|\*+[^*/])*\*+/|\s)+', ' ', 'g'),
-      '(?<![\w$])\d[\w.]*', '?', 'g'
+      regexp_replace(left(p_query, 4000), '\s+', ' ', 'g'), '(?<![\w$])\d[\w.]*', '?', 'g'
     )) t (text)
     where t.text ~* '^[( ]*(select|insert|update|delete|merge|call|with|values|table)\M'
-      -- Quotes, dollar quotes, nested comments, and those that were cut.
-      and p_query !~ '[''\\]|\$[[:alpha:]_]*\$|/\*[^*]*/\*' and t.text !~ '\*/|/ ?\*'
+      and p_query !~ '[''\\]|\$(?![0-9])|--|/\*'
   );
 end;
 $$;

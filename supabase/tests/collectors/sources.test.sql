@@ -95,12 +95,13 @@ select is_empty(
 select results_eq(
   $$select logloom_private.statement_text(s)
     from unnest(array[
-      e'/* user 5 */ select 1, t2.x -- its\n from "T" t2 where x = $1 and y > -4.2e1',
-      'alter role a password ''b''', 'select /* /* */ secret */ 1', 'select ''secret''',
-      'select $a$secret$a$', 'select 1 /* secret', '(with a as (select 1) select 2)'
+      e'select 1, t2.x\n from "T" t2 where x = $1 and y > -4.2e1 and z = $2',
+      'alter role a password ''b''', 'select /*/ /* */ secret */ 1', 'select ''secret''',
+      'select $a1ä$secret$a1ä$', 'select $é$secret$é$', 'select 1 /* secret', 'select 1 -- secret',
+      '(with a as (select 1) select 2)'
     ]) s$$,
-  $$values ('select ?, t2.x from "T" t2 where x = $1 and y > -?'), (null), (null), (null), (null),
-    (null), ('(with a as (select ?) select ?)')$$,
+  $$values ('select ?, t2.x from "T" t2 where x = $1 and y > -? and z = $2'), (null), (null), (null),
+    (null), (null), (null), (null), ('(with a as (select ?) select ?)')$$,
   'a text that may hold values is left out'
 );
 
