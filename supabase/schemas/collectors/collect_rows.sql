@@ -39,7 +39,9 @@ begin
   into v_new.records, v_ids, v_new.read_to, v_new.is_complete
   using coalesce(p_collector.read_to, v_now) - interval '2 minutes', v_known;
   v_new.read_to := case
-    when v_new.is_complete then v_now else greatest(v_new.read_to, p_collector.read_to)
+    when v_new.is_complete then v_now
+    -- A row may have a time to come.
+    else greatest(least(v_new.read_to, v_now), p_collector.read_to)
   end;
   v_new.cursor := jsonb_build_object(
     'ids', logloom_private.ids_to_skip(v_known || coalesce(v_ids, '{}'), v_new.read_to),
@@ -80,48 +82,97 @@ begin
 end;
 $$;
 
+-- Reads failed runs of pg_cron. A run may fail without a time, or with an old one when the database
+-- restarts: the cursor has the last run that was read, and those up to it that had not ended. Few
+-- projects delete old runs: only the last 50000 count.
+create function logloom_private.collect_runs(p_collector logloom_private.collectors)
+returns logloom_private.collected
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_run constant bigint := p_collector.cursor ->> 'run';
+  v_max constant bigint := (select coalesce(max(d.runid), 0) from cron.job_run_details d);
+  v_since constant timestamptz := coalesce(p_collector.read_to, now()) - interval '2 minutes';
+  v_new logloom_private.collected;
+begin
+  with runs as materialized (
+    select d.*
+    from cron.job_run_details d
+    where d.runid > v_max - 50000 and d.runid <= v_max
+      and (v_run is null or d.runid > v_run or p_collector.cursor -> 'open' @> to_jsonb(d.runid))
+      and d.status <> 'succeeded'
+  ), failed as (
+    select d.*, coalesce(d.end_time, d.start_time, clock_timestamp()) as at
+    from runs d
+    where d.status = 'failed'
+      -- The first read begins at a time.
+      and (v_run is not null or coalesce(d.end_time, d.start_time) >= v_since)
+    order by d.runid
+    limit 1000
+  ), page as (
+    select count(*) < 1000 as is_complete, array_agg(logloom_private.event_of(
+      'pg_cron', 'failed_job', f.at, 'error',
+      coalesce(nullif(split_part(f.return_message, e'\n', 1), ''), 'The run failed'),
+      jsonb_build_object('job', coalesce(j.jobname, f.jobid::text), 'run', f.runid)
+    ) order by f.runid) as records, max(f.runid) as last
+    from failed f
+    left join cron.job j on j.jobid = f.jobid
+  )
+  select p.records, p.is_complete, jsonb_build_object('run', e.run, 'open', (
+    select coalesce(jsonb_agg(d.runid), '[]')
+    from runs d
+    where d.status <> 'failed' and d.runid <= e.run
+  ))
+  into v_new.records, v_new.is_complete, v_new.cursor
+  from page p
+  cross join lateral (select case when p.is_complete then v_max else p.last end as run) e;
+  return v_new;
+end;
+$$;
+
 -- Reads failed runs of pg_cron, and requests of pg_net (those of database webhooks too) that were
 -- refused or got no answer. May contain values and stay out: a run's command, the lines after the
--- first one of its error, the bodies of answers. There is no index on times of runs, and few
--- projects delete old ones: only the last 50000 count.
+-- first one of its error, the bodies of answers.
 create function logloom_private.collect_jobs(p_collector logloom_private.collectors)
 returns logloom_private.collected
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_runs constant logloom_private.collected := logloom_private.collect_runs(p_collector);
+  v_new logloom_private.collected;
 begin
-  return logloom_private.collect_rows(
+  v_new := logloom_private.collect_rows(
     p_collector,
-    $sql$
-      select 'run ' || d.runid, r.at, logloom_private.event_of(
-        'pg_cron', 'failed_job', r.at, 'error',
-        coalesce(nullif(split_part(d.return_message, e'\n', 1), ''), 'The run failed'),
-        jsonb_build_object('job', coalesce(j.jobname, d.jobid::text), 'run', d.runid)
-      )
-      from cron.job_run_details d
-      cross join lateral (select coalesce(d.end_time, d.start_time) as at) r
-      left join cron.job j on j.jobid = d.jobid
-      where d.runid > (select max(x.runid) - 50000 from cron.job_run_details x)
-        and d.status = 'failed' and r.at >= $1
-    $sql$ || case when to_regclass('net._http_response') is null then '' else $sql$
-      union all
-      select 'request ' || r.id, r.created, logloom_private.event_of(
-        'pg_net', 'failed_request', r.created,
-        case when r.status_code < 500 then 'warn' else 'error' end,
-        coalesce('A request was answered ' || r.status_code, 'A request got no answer'),
-        jsonb_build_object(
-          'request', r.id, 'status', r.status_code, 'error', r.error_msg,
-          'webhook', h.hook_name, 'table', h.hook_table_id::regclass
+    case
+      when to_regclass('net._http_response') is null
+      then 'select '''', now(), null::logloom_private.own_record where false'
+      else $sql$
+        select 'request ' || r.id, r.created, logloom_private.event_of(
+          'pg_net', 'failed_request', r.created,
+          case when r.status_code < 500 then 'warn' else 'error' end,
+          coalesce('A request was answered ' || r.status_code, 'A request got no answer'),
+          jsonb_build_object(
+            'request', r.id, 'status', r.status_code, 'error', r.error_msg,
+            'webhook', h.hook_name, 'table', h.hook_table_id::regclass
+          )
         )
-      )
-      from net._http_response r
-      left join $sql$ || case
-        when to_regclass('supabase_functions.hooks') is not null then 'supabase_functions.hooks'
-        else '(select 0::bigint as request_id, '''' as hook_name, 0::oid as hook_table_id)'
-      end || $sql$ h on h.request_id = r.id
-      where r.created >= $1
-        and (r.status_code >= 400 or r.timed_out or r.error_msg is not null)
-    $sql$ end
+        from net._http_response r
+        left join lateral (select x.* from $sql$ || case
+          when to_regclass('supabase_functions.hooks') is not null then 'supabase_functions.hooks'
+          else '(select 0::bigint as request_id, '''' as hook_name, 0::oid as hook_table_id)'
+        end || $sql$ x where x.request_id = r.id limit 1) h on true
+        where r.created >= $1
+          and (r.status_code >= 400 or r.timed_out or r.error_msg is not null)
+      $sql$
+    end
   );
+  v_new.records := v_new.records || v_runs.records;
+  v_new.cursor := v_new.cursor || v_runs.cursor;
+  v_new.is_complete := v_new.is_complete and v_runs.is_complete;
+  -- That nothing fails is no fault.
+  v_new.note := null;
+  return v_new;
 end;
 $$;

@@ -1,6 +1,6 @@
 -- Each collector stores the project's events in the project's tenant, once.
 begin;
-select plan(15);
+select plan(17);
 
 -- The tables of Auth, pg_net and database webhooks, which the local stack lacks.
 create schema auth;
@@ -64,7 +64,7 @@ values
   (7, 1000000002, '', 'failed', e'ERROR: duplicate key\nDETAIL: secret', clock_timestamp());
 insert into net._http_response (id, status_code, error_msg, timed_out)
 values (1, 200, null, false), (2, 404, null, false), (3, null, 'Timeout of 5 s reached', true);
-insert into supabase_functions.hooks values ('cron.job'::regclass, 'told', 2);
+insert into supabase_functions.hooks values ('cron.job'::regclass, 'told', 2), ('cron.job'::regclass, 'told', 2);
 select set_eq(
   $$select c.level, c.msg, c.service, c.attrs from pg_temp.collected('jobs') c$$,
   $$values
@@ -75,6 +75,18 @@ select set_eq(
     ('error', 'A request got no answer', 'pg_net', '{"kind": "failed_request", "request": 3,
       "error": "Timeout of 5 s reached"}')$$,
   'failed runs, requests and webhooks are stored without commands and details'
+);
+insert into cron.job_run_details (jobid, runid, status, start_time)
+values
+  (7, 1000000003, 'failed', null), (7, 1000000004, 'running', clock_timestamp() - interval '1 day');
+select results_eq(
+  $$select c.attrs -> 'run' from pg_temp.collected('jobs') c$$, $$values ('1000000003'::jsonb)$$,
+  'a run that failed before it started is stored'
+);
+update cron.job_run_details set status = 'failed' where runid = 1000000004;
+select results_eq(
+  $$select c.attrs -> 'run' from pg_temp.collected('jobs') c$$, $$values ('1000000004'::jsonb)$$,
+  'and a long run that the end of the database ended, once'
 );
 
 select is_empty($$select * from pg_temp.collected('statements')$$, 'the first read notes totals');
