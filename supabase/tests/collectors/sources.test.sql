@@ -1,6 +1,6 @@
 -- Each collector stores the project's events in the project's tenant, once.
 begin;
-select plan(17);
+select plan(19);
 
 -- The tables of Auth, pg_net and database webhooks, which the local stack lacks.
 create schema auth;
@@ -57,6 +57,12 @@ select set_eq(
   $$select 'n' || i from generate_series(1, 2500) i$$,
   'rows that become visible late are stored, and no other again'
 );
+insert into auth.audit_log_entries (payload, created_at)
+select '{}', clock_timestamp() + case when i > 900 then interval '1 hour' else '0' end
+from generate_series(1, 1500) i;
+select is(count(*), 1500::bigint, 'rows with a time to come are stored')
+from pg_temp.collected('auth');
+select is_empty($$select * from pg_temp.collected('auth')$$, 'and no row again');
 
 insert into cron.job_run_details (jobid, runid, command, status, return_message, end_time)
 values
@@ -64,7 +70,8 @@ values
   (7, 1000000002, '', 'failed', e'ERROR: duplicate key\nDETAIL: secret', clock_timestamp());
 insert into net._http_response (id, status_code, error_msg, timed_out)
 values (1, 200, null, false), (2, 404, null, false), (3, null, 'Timeout of 5 s reached', true);
-insert into supabase_functions.hooks values ('cron.job'::regclass, 'told', 2), ('cron.job'::regclass, 'told', 2);
+insert into supabase_functions.hooks
+select 'cron.job'::regclass, 'told', 2 from generate_series(1, 2);
 select set_eq(
   $$select c.level, c.msg, c.service, c.attrs from pg_temp.collected('jobs') c$$,
   $$values
@@ -112,8 +119,8 @@ select results_eq(
       'select $a1ä$secret$a1ä$', 'select $é$secret$é$', 'select 1 /* secret', 'select 1 -- secret',
       '(with a as (select 1) select 2)'
     ]) s$$,
-  $$values ('select ?, t2.x from "T" t2 where x = $1 and y > -? and z = $2'), (null), (null), (null),
-    (null), (null), (null), (null), ('(with a as (select ?) select ?)')$$,
+  $$values ('select ?, t2.x from "T" t2 where x = $1 and y > -? and z = $2'), (null), (null),
+    (null), (null), (null), (null), (null), ('(with a as (select ?) select ?)')$$,
   'a text that may hold values is left out'
 );
 
