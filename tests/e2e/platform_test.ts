@@ -36,7 +36,13 @@ function startFakeApi(rows: ReturnType<typeof logAt>[], refusals: Response[]) {
     const result = rows.filter(({ timestamp, source }) =>
       `${timestamp}Z` > start && `${timestamp}Z` < end && sql.includes(`'${source}'`)
     ).sort((a, b) => order(a) < order(b) ? -1 : 1);
-    return refusals.shift() ?? Response.json({ result: result.slice(0, 1000), error: null });
+    const page = result.slice(0, Number(/limit (\d+)$/.exec(sql)![1]));
+    const cut = page.map(({ log_attributes: _, event_message, ...row }) => ({
+      ...row,
+      event_message: event_message.slice(0, 1000),
+    }));
+    return refusals.shift() ??
+      Response.json({ result: sql.includes("log_attributes") ? page : cut, error: null });
   });
 }
 
@@ -78,6 +84,7 @@ Deno.test("the platform's logs are stored once: full pages, late rows, refusals"
     ref,
     token,
     isOwn: createOwnTraffic()("").isOwn,
+    maxPageLength: 1_000_000,
     keepAlive: (promise) => void (work = promise),
   });
   const wake = async () => {
@@ -98,8 +105,18 @@ Deno.test("the platform's logs are stored once: full pages, late rows, refusals"
     new Response("{}", { status: 429, headers: { "Retry-After": "120" } }),
     new Response("{}", { status: 500 }),
     Response.json({ result: null, error: `Backend error ${token}` }),
+    new Response(null, { status: 302, headers: { Location: "https://example.com" } }),
+    new Response("<html></html>"),
   );
-  for (const [error, waits] of [["answered 429", true], ["answered 500"], ["refused the query"]]) {
+  for (
+    const [error, waits] of [
+      ["answered 429", true],
+      ["answered 500"],
+      ["refused the query"],
+      ["answered 302"],
+      ["answered 200 without logs"],
+    ]
+  ) {
     await wake();
     const { last_error, is_late } = await state();
     assert.equal(last_error, `The Management API ${error}`);
@@ -108,7 +125,8 @@ Deno.test("the platform's logs are stored once: full pages, late rows, refusals"
   await wake();
   await wake();
   assert.equal((await recordsOf(sql, tenant.id, 2302)).length, 2302);
-  assert.equal((await state()).failures, 0);
+  const { failures, last_error } = await state();
+  assert.deepEqual([failures, last_error], [0, null]);
 
   // A millisecond that no page can hold is passed, and a record says so.
   const { timestamp } = logAt(1000, "");
@@ -118,5 +136,18 @@ Deno.test("the platform's logs are stored once: full pages, late rows, refusals"
   const last = (await recordsOf(sql, tenant.id, 3304)).map(({ msg }) => msg);
   assert.deepEqual([last.length, last.includes("after it")], [3304, true]);
   assert.ok(last.some((msg) => /the others were left out$/.test(msg ?? "")));
+
+  // A page that is too large is read in parts. What no part can hold is cut, and a record says so.
+  rows.splice(
+    0,
+    Infinity,
+    ...Array.from({ length: 12 }, (_, i) => logAt(50 - i, `part ${i} `.padEnd(50_000, "x"))),
+    logAt(0, "large".padEnd(1_100_000, "x")),
+  );
+  await wake();
+  const all = (await recordsOf(sql, tenant.id, 3318)).map(({ msg }) => msg ?? "");
+  const cut = all.filter((msg) => /^(part|large)/.test(msg) && msg.length === 1000);
+  assert.deepEqual([all.length, cut.length], [3318, 3]);
+  assert.ok(all.some((msg) => /^Logs are too large: 4 are stored/.test(msg)));
   await sql`update logloom_private.collectors set is_on = false where name = 'platform'`;
 });

@@ -3,7 +3,7 @@ import type { CallDatabase } from "../_shared/database.ts";
 import { calledByJob, type JobCalls } from "../_shared/job_endpoint.ts";
 import { storableJson } from "../ingest/event_collector.ts";
 import type { DrainSender } from "../ingest/own_drain_events.ts";
-import { type Page, pageOf, queryOf, type Window } from "./platform_logs.ts";
+import { type Page, type PageError, pageOf, queryOf, type Window } from "./platform_logs.ts";
 
 export interface PlatformDependencies extends Pick<JobCalls, "secret" | "keepAlive"> {
   readonly callDatabase: CallDatabase;
@@ -14,12 +14,14 @@ export interface PlatformDependencies extends Pick<JobCalls, "secret" | "keepAli
   /** A personal access token. Only the header of the request has it. */
   readonly token: string | undefined;
   readonly isOwn: DrainSender["isOwn"];
+  /** The longest answer that is read. */
+  readonly maxPageLength: number;
 }
 
 /** A project that has used up its allowance may ask ten times a minute. */
 const pagesOfRun = 5;
-/** A hosted isolate has 256 MB. */
-const maxPageLength = 16_000_000;
+/** A page that is too large is asked for again with fewer rows: each query counts, so there are few steps. */
+const rowsOfPage = [1000, 100, 10];
 
 export function createPlatformHandler(
   dependencies: PlatformDependencies,
@@ -34,38 +36,74 @@ export function createPlatformHandler(
 
 async function readPages(dependencies: PlatformDependencies): Promise<void> {
   let read: object = {};
-  for (let pages = 0;; pages++) {
+  for (let pages = 1;; pages++) {
     const call = dependencies.callDatabase(
       "exchange_platform_logs",
       storableJson({ p_read: read }),
     );
     const window: Window | null = JSON.parse(await claimed(call) ?? "null");
-    if (window === null || pages === pagesOfRun) return;
-    read = { window_id: window.window_id, ...await readPage(window, dependencies) };
+    if (window === null) return;
+    read = {
+      window_id: window.window_id,
+      ...await readPage(window, dependencies),
+      ...pages === pagesOfRun && { is_end: true },
+    };
   }
 }
 
-/** Asks the Management API for a page. An error says nothing of the request's or the answer's content. */
+/** Reads as many rows as fit. If ten do not, the end of their texts and their attributes are left out. */
 async function readPage(
   window: Window,
-  { api, ref, token, isOwn }: PlatformDependencies,
-): Promise<Page | { error: string; retry_after?: number }> {
+  dependencies: PlatformDependencies,
+): Promise<Page | PageError> {
+  for (const rows of rowsOfPage) {
+    const page = await askForPage(window, rows, dependencies);
+    if (page !== undefined) return page;
+  }
+  const cut = await askForPage({ ...window, isCut: true }, rowsOfPage.at(-1)!, dependencies);
+  if (cut === undefined) return { error: "A page of logs is too large" };
+  if ("error" in cut) return cut;
+  const leftOut = {
+    id: `left_out ${window.window_id}`,
+    ts: cut.last ?? window.to,
+    level: "warn",
+    msg: `Logs are too large: ${cut.records.length} are stored without attributes, and their text is cut`,
+    service: "logloom",
+    attrs: { kind: "left_out" },
+  };
+  return { ...cut, records: [...cut.records, leftOut] };
+}
+
+/**
+ * Asks the Management API for a page; undefined if it is too large. An error says nothing of the request's or the
+ * answer's content.
+ */
+async function askForPage(
+  window: Window & { isCut?: boolean },
+  rows: number,
+  { api, ref, token, isOwn, maxPageLength }: PlatformDependencies,
+): Promise<Page | PageError | undefined> {
   if (token === undefined) return { error: "LOGLOOM_PLATFORM_TOKEN is not set" };
   if (ref === undefined) return { error: "This is not a hosted project" };
-  const url = `${api}/v1/projects/${ref}/analytics/endpoints/logs?${queryOf(window)}`;
+  const url = `${api}/v1/projects/${ref}/analytics/endpoints/logs?${queryOf(window, rows)}`;
   try {
     const { status, headers, body } = await fetch(url, {
       headers: { Authorization: `Bearer ${token}` },
-      redirect: "error",
+      // A redirect is an error with a status, and is not followed.
+      redirect: "manual",
       signal: AbortSignal.timeout(30_000),
     });
     let text = "";
     for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) {
       text += part;
-      if (text.length > maxPageLength) return { error: "A page of logs is too large" };
+      if (text.length > maxPageLength) return undefined;
     }
     if (status === 200) {
-      return pageOf(text, isOwn) ?? { error: "The Management API refused the query" };
+      return pageOf(text, rows, isOwn) ?? {
+        error: text.trimStart().startsWith("{")
+          ? "The Management API refused the query"
+          : "The Management API answered 200 without logs",
+      };
     }
     const seconds = headers.get("Retry-After") ?? headers.get("X-RateLimit-Reset") ?? "";
     const error = `The Management API answered ${status}`;

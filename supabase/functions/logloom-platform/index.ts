@@ -22,6 +22,8 @@ Deno.serve(createPlatformHandler({
   ref: /^https:\/\/([a-z]{20})\.supabase\.co$/.exec(env.supabaseUrl)?.[1],
   token: get("LOGLOOM_PLATFORM_TOKEN"),
   isOwn: createOwnTraffic(get("DENO_DEPLOYMENT_ID"))("").isOwn,
+  // A hosted isolate has 256 MB.
+  maxPageLength: 16_000_000,
   keepAlive: (work) => {
     if (typeof EdgeRuntime !== "undefined") EdgeRuntime.waitUntil(work);
   },

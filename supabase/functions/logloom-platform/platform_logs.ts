@@ -19,15 +19,24 @@ export interface Page {
   readonly last: string | undefined;
 }
 
-/** The most rows of an answer. */
-const pageRows = 1000;
+/** Why there is no page, and the seconds to wait. */
+export interface PageError {
+  readonly error: string;
+  readonly retry_after?: number;
+}
 
 /** A query in ClickHouse SQL. The database has checked the names of the sources. */
-export function queryOf({ from, to, sources }: Window): URLSearchParams {
+export function queryOf(
+  { from, to, sources, isCut }: Window & { isCut?: boolean },
+  rows: number,
+): URLSearchParams {
+  const content = isCut
+    ? "substring(event_message, 1, 1000) as event_message"
+    : "event_message, log_attributes";
   return new URLSearchParams({
     sql: `-- Logloom: new logs
-select id, timestamp, event_message, severity_text, source, log_attributes from logs
-where source in ('${sources.join("', '")}') order by timestamp, id limit ${pageRows}`,
+select id, timestamp, severity_text, source, ${content} from logs
+where source in ('${sources.join("', '")}') order by timestamp, id limit ${rows}`,
     // Nothing says whether the ends belong to the range.
     iso_timestamp_start: new Date(Date.parse(from) - 1).toISOString(),
     iso_timestamp_end: new Date(Date.parse(to) + 1).toISOString(),
@@ -35,10 +44,14 @@ where source in ('${sources.join("', '")}') order by timestamp, id limit ${pageR
 }
 
 /** The page of an answer `{result, error}`, without what Logloom itself caused. Undefined if it has no logs. */
-export function pageOf(text: string, isOwn: DrainSender["isOwn"]): Page | undefined {
+export function pageOf(
+  text: string,
+  rows: number,
+  isOwn: DrainSender["isOwn"],
+): Page | undefined {
   const { result } = Object(parseJson(text)) as { result?: unknown };
   if (!Array.isArray(result) || !result.every(isLog)) return undefined;
-  const events = new EventCollector(pageRows, text.length);
+  const events = new EventCollector(rows, text.length);
   const ids: string[] = [];
   for (const { severity_text, log_attributes, ...event } of result as JsonObject[]) {
     // Named as drains name them, so that queries find both.
@@ -59,7 +72,7 @@ export function pageOf(text: string, isOwn: DrainSender["isOwn"]): Page | undefi
   }));
   return {
     records,
-    last: result.length < pageRows ? undefined : isoOf(result.at(-1).timestamp),
+    last: result.length < rows ? undefined : isoOf(result.at(-1).timestamp),
   };
 }
 

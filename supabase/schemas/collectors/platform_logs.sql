@@ -13,7 +13,8 @@ end;
 $$;
 
 -- Stores what was read and moves the cursor, or notes the error. Returns the window to read next;
--- null if nothing is left or the collector is off. A window ends with the next one that is given.
+-- null if nothing is left, the collector is off, or another run has a window. A run's claim ends
+-- with its last page, or two minutes after its window was given.
 create function logloom_private.exchange_window(p_read jsonb)
 returns jsonb
 language plpgsql
@@ -24,7 +25,7 @@ as $$
 declare
   v_tenant_id constant text := logloom_private.project_tenant();
   v_now constant timestamptz := clock_timestamp();
-  v_last constant timestamptz := p_read ->> 'last';
+  v_last timestamptz := p_read ->> 'last';
   v_collector logloom_private.collectors;
   v_from timestamptz;
   v_read_to timestamptz;
@@ -43,8 +44,9 @@ begin
     if p_read ? 'error' then
       update logloom_private.collectors c
       set failures = c.failures + 1, last_error = left(p_read ->> 'error', 500),
+        cursor = c.cursor - 'until',
         next_at = v_now + greatest(
-          make_interval(secs => (p_read ->> 'retry_after')::double precision),
+          least(make_interval(secs => (p_read ->> 'retry_after')::double precision), '1 day'),
           logloom_private.back_off(c.failures + 1, '1 minute', '1 hour')
         )
       where c.name = 'platform';
@@ -61,6 +63,9 @@ begin
       where not v_ids ? (e ->> 'id')
     ) n;
     v_from := v_collector.cursor ->> 'from';
+    if v_last > v_now then
+      v_last := v_now;
+    end if;
     if v_last <= v_from then
       v_records := v_records || logloom_private.event_of(
         'logloom', 'left_out', v_from, 'warn',
@@ -74,24 +79,30 @@ begin
       case when v_last is null then (v_collector.cursor ->> 'to')::timestamptz else v_from end
     );
     update logloom_private.collectors c
-    set failures = 0, read_to = v_read_to,
+    set failures = 0, last_error = null, read_to = v_read_to,
       note = (logloom_private.ingest_own(v_tenant_id, v_records)).error,
       cursor = jsonb_build_object('ids', logloom_private.ids_to_skip(v_ids, v_read_to)) || case
         when v_last is null then '{}'
         else jsonb_build_object('from', v_from, 'to', c.cursor -> 'to')
       end
     where c.name = 'platform';
-    if v_last is null and v_read_to > v_now - interval '1 minute' then
+    if p_read ? 'is_end' or v_last is null and v_read_to > v_now - interval '1 minute' then
       return null;
     end if;
+  elsif p_read ? 'is_end' or v_now between (v_collector.cursor ->> 'until')::timestamptz - interval '2 minutes'
+    and (v_collector.cursor ->> 'until')::timestamptz
+  then
+    return null;
   end if;
   -- 4. Give the next window. The API takes at most 24 hours.
   update logloom_private.collectors c
   set cursor = jsonb_build_object(
     'from', c.read_to - interval '2 minutes', 'to', least(v_now, c.read_to + interval '1 hour')
-  ) || c.cursor || jsonb_build_object('window_id', gen_random_uuid())
+  ) || c.cursor || jsonb_build_object(
+    'window_id', gen_random_uuid(), 'until', v_now + interval '2 minutes'
+  )
   where c.name = 'platform'
-  returning c.cursor - 'ids' || jsonb_build_object('sources', c.sources) into p_read;
+  returning c.cursor - '{ids,until}'::text[] || jsonb_build_object('sources', c.sources) into p_read;
   return p_read;
 end;
 $$;
@@ -111,6 +122,6 @@ $$;
 
 comment on function public.exchange_platform_logs(jsonb) is
   'The edge function logloom-platform calls it. p_read: what it has read, {} at first: {window_id, '
-  'records (with their ids), last (the time of the last row of a full page)} or {window_id, error, '
-  'retry_after}. Returns what to read next, {window_id, from, to, sources}, or null. Errors: '
+  'records (with their ids), last (the time of the last row of a full page), is_end (if the run '
+  'ends)} or {window_id, error, retry_after}. Returns what to read next, {window_id, from, to, sources}, or null. Errors: '
   'PT400, PT409 (another project''s database), PT503.';

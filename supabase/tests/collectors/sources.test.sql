@@ -1,6 +1,6 @@
 -- Each collector stores the project's events in the project's tenant, once.
 begin;
-select plan(19);
+select plan(22);
 
 -- The tables of Auth, pg_net and database webhooks, which the local stack lacks.
 create schema auth;
@@ -147,6 +147,25 @@ where c.name = 'database';
 select results_eq(
   $$select c.msg from pg_temp.collected('database') c$$, $$values ('table 7')$$,
   'a state that lasts is told once, and again after an hour'
+);
+
+update logloom_private.collectors set is_on = true, read_to = now() where name = 'platform';
+create temp table given as select logloom_private.exchange_window('{}') as read;
+select is(
+  logloom_private.exchange_window('{}'), null, 'a second run reads nothing while the first reads'
+);
+select is(
+  logloom_private.exchange_window(jsonb_build_object(
+    'window_id', g.read -> 'window_id', 'records', '[]'::jsonb, 'is_end', true,
+    'last', now() + interval '1 day'
+  )),
+  null, 'a run ends with its last page'
+)
+from given g;
+select results_eq(
+  $$select e.w ? 'window_id', (e.w ->> 'from')::timestamptz <= clock_timestamp()
+    from logloom_private.exchange_window('{}') e (w)$$,
+  $$values (true, true)$$, 'and the next run reads on, at no time to come'
 );
 
 drop table auth.audit_log_entries;
