@@ -72,6 +72,7 @@ begin
         'A page of logs does not hold all of one millisecond: the others were left out', '{}'
       );
     end if;
+    v_collector := logloom_private.store_collected(v_collector, v_records, null);
     -- 3. Move the cursor. After a full page the window continues at its last time.
     v_from := greatest(v_last, v_from + interval '1 ms');
     v_read_to := greatest(
@@ -80,7 +81,7 @@ begin
     );
     update logloom_private.collectors c
     set failures = 0, last_error = null, read_to = v_read_to,
-      note = (logloom_private.ingest_own(v_tenant_id, v_records)).error,
+      note = v_collector.note, refused_at = v_collector.refused_at,
       cursor = jsonb_build_object('ids', logloom_private.ids_to_skip(v_ids, v_read_to)) || case
         when v_last is null then '{}'
         else jsonb_build_object('from', v_from, 'to', c.cursor -> 'to')

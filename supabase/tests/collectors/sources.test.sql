@@ -1,6 +1,6 @@
 -- Each collector stores the project's events in the project's tenant, once.
 begin;
-select plan(22);
+select plan(29);
 
 -- The tables of Auth, pg_net and database webhooks, which the local stack lacks.
 create schema auth;
@@ -63,6 +63,46 @@ from generate_series(1, 1500) i;
 select is(count(*), 1500::bigint, 'rows with a time to come are stored')
 from pg_temp.collected('auth');
 select is_empty($$select * from pg_temp.collected('auth')$$, 'and no row again');
+
+update logloom_private.collectors set read_to = now() - interval '2 hours' where name = 'auth';
+insert into auth.audit_log_entries (payload, created_at)
+values ('{"action": "old"}', now() - interval '1 hour');
+select results_eq(
+  $$select c.msg, c.attrs - '{from,to}'::text[],
+      (c.attrs ->> 'to')::timestamptz - (c.attrs ->> 'from')::timestamptz >= interval '110 minutes'
+    from pg_temp.collected('auth') c where c.msg !~ '^n'$$,
+  $$values ('The collector auth read nothing for a time',
+    '{"kind": "left_out", "collector": "auth"}'::jsonb, true)$$,
+  'a collector that was off does not store what happened meanwhile, and says so'
+);
+update logloom_private.collectors
+set next_at = clock_timestamp() + case name when 'auth' then interval '4 s' else '30 s' end,
+  is_on = name in ('auth', 'jobs');
+select results_eq(
+  'select logloom_private.collect() from generate_series(1, 2)',
+  $$values ('0'::interval), (null)$$, 'what is due within five seconds is read'
+);
+update logloom.plans set monthly_events_limit = 1 where plan_id = 'pro';
+insert into auth.audit_log_entries (payload) values ('{"action": "refused"}');
+select is_empty($$select * from pg_temp.collected('auth')$$, 'a used up quota stores nothing');
+select is_empty($$select * from pg_temp.collected('auth')$$, 'a used up quota stores nothing');
+select is(
+  logloom_private.collector_health(now()) ->> 'reason',
+  'auth lost records within the last hour: Monthly event limit reached: 1 events',
+  'and health says so for an hour, whatever was read since'
+);
+update logloom.plans set monthly_events_limit = 1000000 where plan_id = 'pro';
+update logloom_private.collectors set refused_at = null, note = null;
+update logloom_private.collectors set read_to = now() + interval '1 day' where name = 'database';
+select ok(
+  logloom_private.skip_old_events(c).read_to <= clock_timestamp(),
+  'a clock that was set back stops no collector'
+)
+from logloom_private.collectors c where c.name = 'database';
+select throws_ok(
+  $$update logloom_private.settings set project_tenant_id = ' '$$, '23514', null,
+  'a blank tenant is refused'
+);
 
 insert into cron.job_run_details (jobid, runid, command, status, return_message, end_time)
 values

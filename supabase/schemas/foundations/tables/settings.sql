@@ -91,6 +91,7 @@ create table logloom_private.settings (
     archive_prefix ~ '^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$'
     and length(archive_prefix) <= 200
   ),
+  constraint settings_project_tenant_id_is_not_blank check (project_tenant_id ~ '\S'),
   constraint settings_max_storage_bytes_is_positive check (max_storage_bytes > 0),
   constraint settings_storage_policy_is_known check (storage_policy in ('drop_oldest', 'refuse')),
   constraint settings_sql_log_events_is_positive check (sql_log_events >= 1),
