@@ -67,7 +67,8 @@ async function readPage(
     id: `left_out ${window.window_id}`,
     ts: cut.last ?? window.to,
     level: "warn",
-    msg: `Logs are too large: ${cut.records.length} are stored without attributes, and their text is cut`,
+    msg:
+      `Logs are too large: ${cut.records.length} are stored without attributes, and their text is cut`,
     service: "logloom",
     attrs: { kind: "left_out" },
   };
