@@ -20,8 +20,8 @@ export interface PlatformDependencies extends Pick<JobCalls, "secret" | "keepAli
 
 /** A project that has used up its allowance may ask ten times a minute. */
 const pagesOfRun = 5;
-/** A page that is too large is asked for again with fewer rows: each query counts, so there are few steps. */
-const rowsOfPage = [1000, 100, 10];
+/** How many rows are asked for until they fit, in few steps as each query counts. At last their content is cut. */
+const pageSizes = [[1000, false], [100, false], [10, false], [10, true]] as const;
 
 export function createPlatformHandler(
   dependencies: PlatformDependencies,
@@ -51,28 +51,15 @@ async function readPages(dependencies: PlatformDependencies): Promise<void> {
   }
 }
 
-/** Reads as many rows as fit. If ten do not, the end of their texts and their attributes are left out. */
 async function readPage(
   window: Window,
   dependencies: PlatformDependencies,
 ): Promise<Page | PageError> {
-  for (const rows of rowsOfPage) {
-    const page = await askForPage(window, rows, dependencies);
+  for (const [rows, isCut] of pageSizes) {
+    const page = await askForPage(queryOf(window, rows, isCut), rows, dependencies);
     if (page !== undefined) return page;
   }
-  const cut = await askForPage({ ...window, isCut: true }, rowsOfPage.at(-1)!, dependencies);
-  if (cut === undefined) return { error: "A page of logs is too large" };
-  if ("error" in cut) return cut;
-  const leftOut = {
-    id: `left_out ${window.window_id}`,
-    ts: cut.last ?? window.to,
-    level: "warn",
-    msg:
-      `Logs are too large: ${cut.records.length} are stored without attributes, and their text is cut`,
-    service: "logloom",
-    attrs: { kind: "left_out" },
-  };
-  return { ...cut, records: [...cut.records, leftOut] };
+  return { error: "A page of logs is too large" };
 }
 
 /**
@@ -80,13 +67,13 @@ async function readPage(
  * answer's content.
  */
 async function askForPage(
-  window: Window & { isCut?: boolean },
+  query: URLSearchParams,
   rows: number,
   { api, ref, token, isOwn, maxPageLength }: PlatformDependencies,
 ): Promise<Page | PageError | undefined> {
   if (token === undefined) return { error: "LOGLOOM_PLATFORM_TOKEN is not set" };
   if (ref === undefined) return { error: "This is not a hosted project" };
-  const url = `${api}/v1/projects/${ref}/analytics/endpoints/logs?${queryOf(window, rows)}`;
+  const url = `${api}/v1/projects/${ref}/analytics/endpoints/logs?${query}`;
   try {
     const { status, headers, body } = await fetch(url, {
       headers: { Authorization: `Bearer ${token}` },

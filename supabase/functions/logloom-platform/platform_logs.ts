@@ -27,11 +27,13 @@ export interface PageError {
 
 /** A query in ClickHouse SQL. The database has checked the names of the sources. */
 export function queryOf(
-  { from, to, sources, isCut }: Window & { isCut?: boolean },
+  { from, to, sources }: Window,
   rows: number,
+  isCut: boolean,
 ): URLSearchParams {
   const content = isCut
-    ? "substring(event_message, 1, 1000) as event_message"
+    ? `substring(event_message, 1, 1000) as event_message,
+  map('left_out', 'attributes and the end of the text') as log_attributes`
     : "event_message, log_attributes";
   return new URLSearchParams({
     sql: `-- Logloom: new logs

@@ -90,8 +90,8 @@ begin
     if p_read ? 'is_end' or v_last is null and v_read_to > v_now - interval '1 minute' then
       return null;
     end if;
-  elsif p_read ? 'is_end' or v_now between (v_collector.cursor ->> 'until')::timestamptz - interval '2 minutes'
-    and (v_collector.cursor ->> 'until')::timestamptz
+  elsif p_read ? 'is_end'
+    or (v_collector.cursor ->> 'until')::timestamptz - v_now between '0' and '2 minutes'
   then
     return null;
   end if;
@@ -103,7 +103,8 @@ begin
     'window_id', gen_random_uuid(), 'until', v_now + interval '2 minutes'
   )
   where c.name = 'platform'
-  returning c.cursor - '{ids,until}'::text[] || jsonb_build_object('sources', c.sources) into p_read;
+  returning c.cursor - '{ids,until}'::text[] || jsonb_build_object('sources', c.sources)
+  into p_read;
   return p_read;
 end;
 $$;
@@ -124,5 +125,6 @@ $$;
 comment on function public.exchange_platform_logs(jsonb) is
   'The edge function logloom-platform calls it. p_read: what it has read, {} at first: {window_id, '
   'records (with their ids), last (the time of the last row of a full page), is_end (if the run '
-  'ends)} or {window_id, error, retry_after}. Returns what to read next, {window_id, from, to, sources}, or null. Errors: '
+  'ends)} or {window_id, error, retry_after}. Returns what to read next, {window_id, from, to, '
+  'sources}, or null. Errors: '
   'PT400, PT409 (another project''s database), PT503.';
