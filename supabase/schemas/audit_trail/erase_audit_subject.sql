@@ -11,7 +11,10 @@ declare
   v_erased integer;
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
-  perform logloom_private.require_parameter('p_subject', p_subject is null);
+  -- Events without a subject, such as TRUNCATE, belong to nobody.
+  perform logloom_private.require_parameter(
+    'p_subject', coalesce(logloom_private.trim_space(p_subject), '') = ''
+  );
   update logloom.audit_events e
   set actor = 'erased', subject = '', targets = '[]', details = '{}', client_id = null,
     salt = null, erased_at = clock_timestamp()
@@ -27,8 +30,11 @@ begin
   );
   get diagnostics v_erased = row_count;
   if v_erased > 0 then
-    perform logloom_private.audit_here(
-      'audit_subject.erased', '[]', jsonb_build_object('events', v_erased), v_tenant_id, null
+    -- Who erases themselves is not named again, so that the next call finds nothing.
+    insert into logloom.audit_events (tenant_id, source, actor, action, subject, details)
+    values (
+      v_tenant_id, 'app', coalesce(nullif(logloom_private.actor(), p_subject), 'erased'),
+      'audit_subject.erased', '', jsonb_build_object('events', v_erased)
     );
   end if;
   return v_erased;
