@@ -16,19 +16,20 @@ declare
   v_day logloom.audit_digests;
   v_event logloom.audit_events;
   -- The last link that fits: of a day before, then of an event.
-  v_link bytea := (
-    select d.digest
-    from logloom.audit_digests d
-    where d.tenant_id = v_tenant_id and d.day < v_from
-    order by d.day desc
-    limit 1
-  );
+  v_link bytea;
   v_seen bigint;
 begin
   if v_to - v_from not between 0 and 365 then
     perform logloom_private.refuse('audit.days_are_invalid');
   end if;
   v_from := greatest(v_from, logloom_private.audit_kept_from(v_tenant_id));
+  select d.digest into v_link
+  from logloom.audit_digests d
+  where d.tenant_id = v_tenant_id and d.day < v_from
+  order by d.day desc
+  limit 1;
+  -- Only the first of all days begins with nothing.
+  v_link := coalesce(v_link, '');
   v_verdict.events := 0;
   v_verdict.erased := 0;
   for v_n in 0..v_to - v_from loop
@@ -58,8 +59,12 @@ begin
       v_link := sha256(v_link || v_event.digest);
       v_verdict.fault := case
         when v_event.position <> v_seen then 'event_missing'
-        when v_event.erased_at is null
+        -- An event that was erased before it was linked has a salt.
+        when (v_event.erased_at is null or v_event.salt is not null)
           and logloom_private.audit_event_digest(v_event) is distinct from v_event.digest
+          or v_event.erased_at is not null and row(
+            v_event.actor, v_event.subject, v_event.targets, v_event.details, v_event.client_id
+          ) is distinct from row('erased', '', '[]'::jsonb, '{}'::jsonb, null)
           then 'event_changed'
         when v_event.link is distinct from v_link then 'link_changed'
       end;
@@ -72,7 +77,7 @@ begin
     elsif v_seen < v_day.events then
       v_verdict.fault := 'event_missing';
       v_seen := v_seen + 1;
-    elsif v_link is distinct from v_day.digest then
+    elsif v_link is distinct from v_day.digest or v_seen > v_day.events then
       v_verdict.fault := 'digest_changed';
     end if;
     if v_verdict.fault is not null then

@@ -60,7 +60,10 @@ begin
         ('logloom.audit_events',
           'r.occurred_at < $1 and r.day < logloom_private.audit_kept_from(r.tenant_id)',
           (select make_interval(days => min(p.audit_retention_days)) from logloom.plans p)),
-        ('logloom.audit_digests', 'r.day < logloom_private.audit_kept_from(r.tenant_id)', '0'),
+        -- The first kept day begins with the newest of these digests, which stays.
+        ('logloom.audit_digests',
+          'r.day < (select max(d.day) from logloom.audit_digests d where d.tenant_id = r.tenant_id '
+            'and d.day < logloom_private.audit_kept_from(r.tenant_id))', '0'),
         ('logloom.archive_restores', 'r.finished_at < $1', v_settings.audit_lifetime),
         ('logloom.alert_history', 'r.triggered_at < $1', v_settings.alert_history_lifetime),
         -- An incident is resolved after its last alert, so its alerts are deleted first.

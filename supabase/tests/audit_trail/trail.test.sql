@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir ../by.psql
-select plan(38);
+select plan(47);
 
 -- A table whose names would break out of careless SQL.
 create schema shop;
@@ -176,7 +176,12 @@ from (
       ('digest = sha256(digest)', '1 0 event_changed 2 3'),
       ('link = sha256(link)', '1 0 link_changed 2 3'),
       ('position = 5', '1 0 event_missing 2 3'),
-      ('day = day - 1', '0 0 day_missing 4')
+      ('day = day - 1', '0 0 day_missing 4'),
+      ('erased_at = now()', '1 0 event_changed 2 3'),
+      ('erased_at = now(), salt = null, actor = ''erased'', details = ''[1]''',
+        '1 0 event_changed 2 3'),
+      ('erased_at = now(), actor = ''erased'', subject = '''', targets = ''[]''',
+        '1 0 event_changed 2 3')
   ) e (change, verdict)
   union all
   values
@@ -185,7 +190,10 @@ from (
       '5 0 digest_changed 1 2'),
     ('delete from logloom.audit_digests where day = current_date - 2', '4 0 day_missing 2'),
     ('with d as (delete from logloom.audit_digests where day = current_date - 2) '
-      'delete from logloom.audit_events where day = current_date - 2', '4 0 day_missing 0')
+      'delete from logloom.audit_events where day = current_date - 2', '4 0 day_missing 0'),
+    ('with d as (delete from logloom.audit_digests where day = current_date - 3) '
+      'delete from logloom.audit_events where day = current_date - 3', '0 0 day_missing 2'),
+    ('update logloom.audit_digests set events = 3 where events = 4', '4 0 digest_changed 4 3')
 ) c (change, verdict);
 
 -- 4. Erasing, listing, limits
@@ -216,11 +224,33 @@ update logloom.plans set audit_events_per_day = 2, audit_retention_days = 2;
 select matches(
   pg_temp.by('alice', 'public.record_audit_event(p_action => ''a'')'), 'PT429', 'a full day'
 );
+update logloom.plans set audit_retention_days = 1;
+select is(
+  pg_temp.by('alice', $$(
+    select concat_ws(' ', v.events, v.fault)
+    from public.verify_audit_trail(p_day_from => current_date - 2) v
+  )$$),
+  '2', 'a range may begin with days that are too old, but not deleted yet'
+);
+update logloom.plans set audit_retention_days = 2;
 update logloom.audit_events set occurred_at = day where day < current_date - 2;
 select logloom_private.purge_old_rows();
 select is(
   pg_temp.verdict() || ' ' || cardinality(pg_temp.events()), '3 1 3',
   'old days are deleted, and the rest is still verified'
+);
+select is(
+  pg_temp.tampered('delete from logloom.audit_digests where day = current_date - 3'),
+  '0 0 day_missing 2', 'by the last digest of the old days'
+);
+select is(
+  pg_temp.by('alice', 'public.erase_audit_subject(p_subject => e''\t '')'),
+  'PT400 Missing required parameter: p_subject', 'events without a subject are nobody''s'
+);
+select is(
+  pg_temp.by('alice', 'array(select public.erase_audit_subject(p_subject => s) '
+    'from unnest(''{alice,alice,bob}''::text[]) s)'),
+  '{1,0,0}', 'who erases themselves reaches 0'
 );
 
 select * from finish();
