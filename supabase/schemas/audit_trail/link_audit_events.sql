@@ -82,6 +82,7 @@ as $$
 declare
   v_tenant_id text := '';
   v_linked integer := 0;
+  v_closed integer := 0;
   v_day logloom.audit_digests;
   v_record logloom_private.own_record;
 begin
@@ -91,35 +92,43 @@ begin
     from logloom.audit_events e
     where e.source = 'app' and e.position is null and e.tenant_id > v_tenant_id;
     exit when v_tenant_id is null;
-    v_linked := v_linked + logloom_private.link_events_of(v_tenant_id, 1000);
+    begin
+      v_linked := v_linked + logloom_private.link_events_of(v_tenant_id, 1000);
+    exception when others then
+      -- What the server lacks concerns all tenants. Otherwise the events of this tenant wait.
+      if left(sqlstate, 2) in ('25', '53', '57', '58') then
+        raise;
+      end if;
+      perform logloom_private.record_job_error('link_audit_events', sqlstate, sqlerrm);
+    end;
   end loop;
-  begin
-    for v_day in
-      select d.*
-      from logloom.audit_digests d
-      where d.closed_at is null and d.day < logloom_private.utc_day(now())
-      order by d.day, d.tenant_id
-      limit 100
-    loop
-      v_record := row(
-        null, 'info', format('Audit trail of %s: %s events', v_day.day, v_day.events), 'audit',
-        null, null, null, null, null, jsonb_build_object(
-          'kind', 'audit_digest', 'day', v_day.day, 'events', v_day.events,
-          'digest', encode(v_day.digest, 'hex'),
-          'previous_digest', encode(v_day.previous_digest, 'hex')
-        )
-      );
+  for v_day in
+    select d.*
+    from logloom.audit_digests d
+    where d.closed_at is null and d.day < logloom_private.utc_day(now())
+    order by d.day, d.tenant_id
+    limit 100
+  loop
+    v_record := row(
+      null, 'info', format('Audit trail of %s: %s events', v_day.day, v_day.events), 'audit',
+      null, null, null, null, null, jsonb_build_object(
+        'kind', 'audit_digest', 'day', v_day.day, 'events', v_day.events,
+        'digest', encode(v_day.digest, 'hex'),
+        'previous_digest', encode(v_day.previous_digest, 'hex')
+      )
+    );
+    begin
       update logloom.audit_digests d
       set closed_at = clock_timestamp(),
         record_error = (logloom_private.ingest_own(v_day.tenant_id, array[v_record])).error
       where d.tenant_id = v_day.tenant_id and d.day = v_day.day;
-    end loop;
-  exception when others then
-    -- For example a full queue: the days are closed later, and the links stay.
-    perform logloom_private.record_job_error('link_audit_events', sqlstate, sqlerrm);
-    return null;
-  end;
-  return case when v_linked >= 1000 or v_day.day is not null then interval '0' end;
+      v_closed := v_closed + 1;
+    exception when others then
+      -- For example a full queue: the day is closed later, and the links stay.
+      perform logloom_private.record_job_error('link_audit_events', sqlstate, sqlerrm);
+    end;
+  end loop;
+  return case when v_linked >= 1000 or v_closed > 0 then interval '0' end;
 end;
 $$;
 

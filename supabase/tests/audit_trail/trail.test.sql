@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir ../by.psql
-select plan(47);
+select plan(48);
 
 -- A table whose names would break out of careless SQL.
 create schema shop;
@@ -248,9 +248,24 @@ select is(
   'PT400 Missing required parameter: p_subject', 'events without a subject are nobody''s'
 );
 select is(
-  pg_temp.by('alice', 'array(select public.erase_audit_subject(p_subject => s) '
-    'from unnest(''{alice,alice,bob}''::text[]) s)'),
-  '{1,0,0}', 'who erases themselves reaches 0'
+  pg_temp.by('alice', 'select array(select public.erase_audit_subject(p_subject => s) '
+    'from unnest(''{alice,alice,bob}''::text[]) s) from logloom.audit(''c'')'),
+  '{2,0,0}', 'who erases themselves reaches 0'
+);
+
+-- A row of abc is where its next one would be linked. An event of alice is erased, but not linked.
+insert into logloom.audit_events (tenant_id, source, actor, action, subject, day, position)
+values
+  ('abc', 'app', 'a', 'a', '', logloom_private.utc_day(now()), 1),
+  ('abc', 'app', 'a', 'b', '', null, null);
+select pg_temp.link(0);
+select is(
+  pg_temp.verdict() || (
+    select ' ' || j.last_error from logloom_private.jobs j where j.name = 'link_audit_events'
+  ),
+  '5 3 23505: duplicate key value violates unique constraint '
+    '"audit_events_tenant_id_day_position_idx"',
+  'a tenant whose events cannot be linked delays no other'
 );
 
 select * from finish();
