@@ -5,12 +5,13 @@ import { callAsOwner, type Database, openDatabase } from "../support/database.ts
 import { eventually } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
 
-/** Creates an audited table that the API shows, with two rows of a tenant. */
+/** Creates a tenant, and an audited table that the API shows, with two rows of it. */
 async function auditedTable(db: Database, tenantId: string) {
   const name = `audited_${crypto.randomUUID().slice(0, 8)}`;
   await callAsOwner(
     db,
-    `create table public.${name} (id int primary key, tenant_id text, state text, secret text);
+    `insert into logloom.tenants (tenant_id, plan_id) values ('${tenantId}', 'free');
+     create table public.${name} (id int primary key, tenant_id text, state text, secret text);
      grant select, update on public.${name} to authenticated;
      insert into public.${name} values (0, '${tenantId}', '=1+1', 'x'), (1, '${tenantId}', '', '');
      select logloom.audit_table('public.${name}', ignore => '{secret}', tenant => 'tenant_id');

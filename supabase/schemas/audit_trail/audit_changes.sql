@@ -53,9 +53,9 @@ begin
   end if;
   return next row(
     gen_random_uuid(),
-    coalesce(
+    logloom_private.audited_tenant(coalesce(
       logloom_private.usable_id(v_row ->> p_statement.tenant_column), p_statement.tenant_id
-    ),
+    )),
     clock_timestamp(), p_statement.actor,
     p_statement.name || case
       when p_old is null then '.insert' when p_new is null then '.delete' else '.update' end,
@@ -152,9 +152,9 @@ begin
         select distinct t.id, 'app', ($1).actor, ($1).client_id, ($1).name || '.truncate', '',
           jsonb_build_array(jsonb_build_object('type', ($1).name)), ($1).context
         from %s r
-        cross join lateral coalesce(
+        cross join lateral logloom_private.audited_tenant(coalesce(
           logloom_private.usable_id(to_jsonb(r) ->> ($1).tenant_column), ($1).tenant_id
-        ) t (id)
+        )) t (id)
         where t.id is not null
       $sql$,
       tg_relid::regclass
@@ -162,7 +162,7 @@ begin
     using v_statement;
   end if;
   if v_unaudited > 0 then
-    raise log 'logloom: % rows of % have no tenant and are not audited', v_unaudited,
+    raise log 'logloom: % rows of % have no known tenant and are not audited', v_unaudited,
       v_statement.name;
   end if;
   return null;

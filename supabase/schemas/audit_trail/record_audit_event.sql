@@ -1,6 +1,28 @@
--- Checks an event and stores it for the tenant of the claims. Only roles other than anon and
+-- Returns the tenant if it exists and is not being deleted, otherwise null. Only such tenants get
+-- events, so that delete_tenant reaches all.
+create function logloom_private.audited_tenant(p_tenant_id text)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select t.tenant_id
+    from logloom.tenants t
+    where t.tenant_id = p_tenant_id and not exists (
+      select
+      from logloom_private.tenant_deletions d
+      where d.tenant_id = p_tenant_id and d.finished_at is null
+    )
+  );
+end;
+$$;
+
+-- Checks an event and stores it for the tenant of the token. Only roles other than anon and
 -- authenticated can name another tenant, and an actor: service_role, the owner, and roles to which
--- the owner grants logloom.audit().
+-- the owner grants logloom.audit(). As for ingest, a token creates its tenant; a tenant that is
+-- named must exist, unless provision_by_secret_key is on.
 create function logloom_private.audit_here(
   p_action text, p_targets jsonb, p_context jsonb, p_tenant_id text, p_actor text
 )
@@ -13,14 +35,20 @@ as $$
 declare
   v_is_user constant boolean :=
     coalesce(current_setting('role', true) in ('anon', 'authenticated'), false);
-  v_tenant_id constant text := logloom_private.usable_id(coalesce(
-    case when not v_is_user then p_tenant_id end, logloom_private.claims() ->> 'tenant_id'
-  ));
+  v_claims constant jsonb := logloom_private.claims();
+  v_own constant text := logloom_private.tenant_of_claims(v_claims);
+  v_tenant_id constant text := logloom_private.usable_id(
+    coalesce(case when not v_is_user then p_tenant_id end, v_own)
+  );
   v_action constant text := logloom_private.trim_space(p_action);
   v_targets jsonb := '[]';
   v_event_id uuid;
 begin
-  if v_tenant_id is null then
+  if logloom_private.is_service_role() and v_claims is not null
+    and not logloom_private.token_is_valid(v_claims, true)
+  then
+    perform logloom_private.refuse('callers.not_known');
+  elsif v_tenant_id is null then
     perform logloom_private.refuse(case when v_is_user then 'callers.tenant_is_missing'
       when p_tenant_id is null then 'callers.tenant_must_be_named'
       else 'callers.tenant_is_invalid' end);
@@ -45,6 +73,14 @@ begin
     if v_targets is null then
       perform logloom_private.refuse('audit.targets_are_invalid');
     end if;
+  end if;
+  if logloom_private.audited_tenant(v_tenant_id) is null then
+    if logloom_private.is_being_deleted(v_tenant_id) or v_tenant_id is distinct from v_own
+      and not (select s.provision_by_secret_key from logloom_private.settings s)
+    then
+      perform logloom_private.refuse('ingest.tenant_is_not_known', v_tenant_id);
+    end if;
+    perform logloom_private.provision_tenant(v_tenant_id, v_claims);
   end if;
   insert into logloom.audit_events (
     tenant_id, source, actor, action, subject, targets, details
@@ -78,7 +114,7 @@ comment on function logloom.audit(text, jsonb, jsonb, text) is
   'For SQL of the project: records an event in the audit trail, in the caller''s transaction, and '
   'returns its id. targets: what was changed, [{"type": "invoice", "id": "42"}]. The actor is the '
   'user of the request, or else the role. p_tenant_id: for roles other than anon and '
-  'authenticated; the tenant of the token by default. Errors: PT400, PT401, PT403.';
+  'authenticated; the tenant of the token by default. Errors: PT400, PT401, PT403, PT404.';
 
 create function public.record_audit_event(
   p_tenant_id text default null, p_action text default null, p_targets jsonb default null,

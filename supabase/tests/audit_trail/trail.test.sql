@@ -1,7 +1,11 @@
 begin;
 \ir ../actors.psql
 \ir ../by.psql
-select plan(48);
+select plan(54);
+
+insert into logloom.tenants (tenant_id, plan_id)
+select t.tenant_id, 'free' from unnest('{acme,other,third,gone}'::text[]) t (tenant_id);
+insert into logloom_private.tenant_deletions (tenant_id, requested_by) values ('gone', 'ann');
 
 -- A table whose names would break out of careless SQL.
 create schema shop;
@@ -70,7 +74,8 @@ select is(pg_temp.events(), array[
   'alice delete 12 {"old": {"id": 12, "note": "x''\"", "amount": 8, "tenant id": "acme"}}'
 ], 'changes, but no ignored column and nothing that was rolled back');
 set application_name = 'billing job';
-insert into shop."in'voi""ces" values (20, 'other', 1), (21, null, 1);
+insert into shop."in'voi""ces"
+values (20, 'other', 1), (21, null, 1), (22, 'nobody', 1), (23, 'gone', 1);
 select is(
   pg_temp.events('other'),
   array['postgres insert 20 {"new": {"id": 20, "note": null, "amount": 1, "tenant id": "other"}, '
@@ -83,6 +88,10 @@ select is(
   'a row that moves to another tenant leaves the one and comes to the other'
 );
 truncate shop."in'voi""ces";
+select is_empty(
+  $$select from logloom.audit_events where tenant_id in ('nobody', 'gone')$$,
+  'nor a row of a tenant that does not exist or is being deleted'
+);
 alter table shop."in'voi""ces" rename "pass'word" to pass;
 insert into shop."in'voi""ces" values (30, 'acme', 1, 'secret4');
 select is((pg_temp.events())[7:], array[
@@ -124,6 +133,22 @@ select is(
   pg_temp.events(), '{"alice b 7 {}","alice c  {}","bob d 8 {}","postgres e  {}"}',
   'with the user, the actor that a backend names, or the role'
 );
+update logloom_private.settings set provision_by_secret_key = false;
+select throws_ok(
+  format('select logloom.audit(''a'', p_tenant_id => %L)', t.tenant_id),
+  'PT404', 'There is no tenant ' || t.tenant_id
+)
+from unnest('{nobody,gone}'::text[]) t (tenant_id);
+select is(
+  pg_temp.by('uma', 'logloom.audit(''a'') is not null', c.tenant_id, c.claims::jsonb), c.answer,
+  c.tenant_id || ' ' || c.claims
+)
+from (
+  values
+    ('gone', '{}', 'PT401 Invalid token, API key, or missing tenant_id'),
+    ('acme', '{"exp": 1}', 'PT401 Invalid token, API key, or missing tenant_id'),
+    ('new', '{}', 'true')
+) c (tenant_id, claims, answer);
 
 -- 3. The chain: four events three days ago, one the day after, one today
 create function pg_temp.link(p_days_ago integer)
