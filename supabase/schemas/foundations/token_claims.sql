@@ -40,8 +40,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return nullif(current_setting('request.jwt.claims', true), '')::jsonb;
--- jsonb cannot hold NUL or half a surrogate pair. A token that has one counts as no token.
-exception when data_exception then
+-- jsonb cannot hold NUL or half a surrogate pair, and only so many levels. A token that has one, or
+-- more, counts as no token.
+exception when data_exception or statement_too_complex then
   return null;
 end;
 $$;

@@ -17,8 +17,11 @@ declare
   v_claims constant jsonb := logloom_private.claims();
   v_settings constant logloom_private.settings := (select s from logloom_private.settings s);
   v_headers constant text := current_setting('request.headers', true);
-  v_request constant jsonb :=
-    case when pg_input_is_valid(v_headers, 'jsonb') then v_headers::jsonb end;
+  -- Headers have no nested values. Deep ones would exhaust the stack, even of pg_input_is_valid.
+  v_request constant jsonb := case
+    when regexp_replace(v_headers, '"(?:[^"\\]|\\.)*"', '', 'g') ~ '[[{].*[[{]' then null
+    when pg_input_is_valid(v_headers, 'jsonb') then v_headers::jsonb
+  end;
   v_tenant_id text := logloom_private.tenant_of_claims(v_claims);
   v_creates_tenant boolean := v_settings.provision_by_secret_key;
 begin
@@ -74,10 +77,15 @@ declare
     current_setting('request.headers', true), v_us, p_tenant_id, v_us,
     logloom_private.is_read_only()
   ), 0);
+  -- Anybody can set these settings.
+  v_kept constant text := current_setting('logloom.sql_log_caller', true);
   v_caller logloom_private.sql_caller :=
-    nullif(current_setting('logloom.sql_log_caller', true), '')::logloom_private.sql_caller;
-  v_rows constant integer := nullif(current_setting('logloom.sql_log_rows', true), '');
-  v_left_out constant integer := nullif(current_setting('logloom.sql_log_left_out', true), '');
+    case when pg_input_is_valid(v_kept, 'logloom_private.sql_caller')
+      then v_kept::logloom_private.sql_caller end;
+  v_rows constant integer :=
+    substring(current_setting('logloom.sql_log_rows', true) from '^\d{1,9}$');
+  v_left_out constant integer :=
+    substring(current_setting('logloom.sql_log_left_out', true) from '^\d{1,9}$');
   v_is_count boolean;
 begin
   -- 1. Who is calling. Kept for the transaction, because this takes longer than the rest.
@@ -94,7 +102,8 @@ begin
   v_is_count := v_rows >= v_caller.max_records;
   if v_is_count then
     perform set_config('logloom.sql_log_left_out', (coalesce(v_left_out, 0) + 1)::text, true);
-    if v_left_out > 0 then
+    -- As a replica, the session runs no trigger that would make this row the count.
+    if v_left_out > 0 or current_setting('session_replication_role') = 'replica' then
       return;
     end if;
     -- The transaction may have made all constraints immediate.
@@ -114,7 +123,7 @@ begin
   p_msg := left(p_msg, v_max_bytes / 4);
   insert into logloom_private.sql_log (tenant_id, creates_tenant, is_count, bytes, record)
   values (
-    v_caller.tenant_id, v_caller.creates_tenant, coalesce(v_is_count, false),
+    v_caller.tenant_id, coalesce(v_caller.creates_tenant, false), coalesce(v_is_count, false),
     coalesce(octet_length(p_msg), 0) + octet_length(p_attrs::text),
     row(
       clock_timestamp(), left(p_level, 200), p_msg, left(p_service, 200), null, v_caller.req_id,
@@ -134,12 +143,14 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role writes the table
 declare
-  v_left_out constant text := current_setting('logloom.sql_log_left_out');
+  v_left_out constant integer := coalesce(
+    substring(current_setting('logloom.sql_log_left_out', true) from '^\d{1,9}$')::integer, 1
+  );
 begin
   update logloom_private.sql_log l
   set record.level = 'warn',
     record.msg = format('%s more records of this transaction were left out', v_left_out),
-    record.attrs = jsonb_build_object('left_out', v_left_out::integer)
+    record.attrs = jsonb_build_object('left_out', v_left_out)
   where l.xact_id = new.xact_id and l.id = new.id;
   perform set_config('logloom.sql_log_left_out', '', true);
   return null;

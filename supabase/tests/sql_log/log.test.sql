@@ -1,7 +1,7 @@
 -- logloom.log() adds a record in the caller's transaction and never raises an error.
 begin;
 \ir ../actors.psql
-select plan(16);
+select plan(23);
 
 update logloom_private.settings set provision_by_secret_key = false;
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free'), ('globex', 'free');
@@ -110,11 +110,25 @@ from (
     ('set_config(''request.jwt.claims'', ''{not json'', true), pg_temp.log(1)'),
     ('set_config(''request.jwt.claims'', ''{"tenant_id": "\u0000"}'', true), pg_temp.log(1)'),
     ('set_config(''request.headers'', ''{not json'', true), pg_temp.log(1)'),
-    ('set_config(''request.headers'', ''"x"'', true), pg_temp.log(1)')
+    ('set_config(''request.headers'', ''"x"'', true), pg_temp.log(1)'),
+    ('set_config(''request.headers'', ''{"a":'' || repeat(''['', 100000), true), pg_temp.log(1)'),
+    ('set_config(''request.jwt.claims'', repeat(''['', 100000), true), pg_temp.log(1)'),
+    ('set_config(''logloom.sql_log_caller'', ''(nonsense'', true), pg_temp.log(1)'),
+    ('set_config(''logloom.sql_log_rows'', ''9999999999'', true), pg_temp.log(1)'),
+    ('set_config(''logloom.sql_log_left_out'', ''x'', true), pg_temp.set_limit(1), pg_temp.log(2), '
+      'set_config(''logloom.sql_log_left_out'', ''x'', true), pg_temp.set_limit(1000)')
 ) c (call);
+select lives_ok('set constraints all immediate', 'a nonsensical count');
 select is(
-  array(select bytes from pg_temp.logged() order by id), '{35,262194,2044,71,20,20,20,20}',
+  array(select bytes from pg_temp.logged() order by id),
+  '{35,262194,2044,71}'::integer[] || array_fill(20, '{10}'),
   'rows are not huge'
+);
+set session_replication_role = replica;
+select pg_temp.set_limit(1), pg_temp.log(2) \g /dev/null
+set session_replication_role = origin;
+select is(
+  array(select (l.record).msg from pg_temp.logged() l), '{1}', 'no count without triggers'
 );
 
 select * from finish();
