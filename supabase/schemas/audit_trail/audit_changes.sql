@@ -7,8 +7,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return (
-    select jsonb_object_agg(v.key, case when length(v.value::text) > 2002
-      then to_jsonb(left(v.value #>> '{}', 2000) || '… (cut)') else v.value end)
+    select coalesce(jsonb_object_agg(v.key, case when length(v.value::text) > 2002
+      then to_jsonb(left(v.value #>> '{}', 2000) || '… (cut)') else v.value end), '{}')
     from (select e.* from jsonb_each(p_row) e limit 100) v
   );
 end;
@@ -31,15 +31,22 @@ declare
   v_id text := v_row ->> p_statement.keys[1];
   v_old jsonb := p_old - p_statement.hidden_columns;
   v_new jsonb := p_new - p_statement.hidden_columns;
-  v_same text[];
+  v_same text[] := '{}';
 begin
-  if p_old ->> p_statement.tenant_column <> p_new ->> p_statement.tenant_column then
+  if p_old ->> p_statement.tenant_column is distinct from p_new ->> p_statement.tenant_column
+    and p_old is not null and p_new is not null
+    and coalesce(
+      logloom_private.usable_id(p_old ->> p_statement.tenant_column), p_statement.tenant_id
+    ) is distinct from coalesce(
+      logloom_private.usable_id(p_new ->> p_statement.tenant_column), p_statement.tenant_id
+    )
+  then
     return query select e.* from logloom_private.audited_rows(p_statement, p_old, null) e;
     return query select e.* from logloom_private.audited_rows(p_statement, null, p_new) e;
     return;
   elsif p_old is not null and p_new is not null then
     v_same := array(select n.key from jsonb_each(v_new) n where n.value = v_old -> n.key);
-    if v_new - v_same = '{}' then
+    if v_new - v_same = '{}' and not p_statement.columns_have_changed then
       return;
     end if;
   end if;
@@ -61,8 +68,7 @@ begin
       when p_old is null then '.insert' when p_new is null then '.delete' else '.update' end,
     coalesce(left(v_id, 255), ''),
     p_statement.context || case
-      -- A column was renamed or dropped. An ignored one would be recorded by its new name.
-      when not v_row ?& p_statement.listed_columns then '{"columns_have_changed": true}'
+      when p_statement.columns_have_changed then '{"columns_have_changed": true}'
       when p_old is null then jsonb_build_object('new', v_new)
       when p_new is null then jsonb_build_object('old', v_old)
       else jsonb_build_object('old', v_old - v_same, 'new', v_new - v_same)
@@ -74,10 +80,117 @@ begin
 end;
 $$;
 
--- The trigger of logloom.audit_table(), whose arguments are the keys, the ignored columns, the
--- column with the tenant, and the columns to record. The nth row of old_rows is the nth of new_rows
--- before its update, because PostgreSQL adds both at once. So keys may change, and a table may have
--- none. One statement for all rows takes half the time of one for each.
+-- Returns a text as JSON, a long one as what cut_row() keeps of it, and a digest to tell it by.
+create function logloom_private.text_value(p_text text)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return to_jsonb(
+    case when length(p_text) > 2001 then left(p_text, 2001) || md5(p_text) else p_text end
+  );
+end;
+$$;
+
+-- Returns what a statement has to know of the table's columns. The arguments are those of its
+-- triggers: the key, the ignored columns, the column with the tenant, the columns to record, the
+-- number of each of these columns, and the table. A number stays when its column is renamed. In a
+-- restored table, which has another oid, the names decide.
+-- Only built-in types become JSON as they are: another type's cast to json is a function of its
+-- owner. A long value is cut here, with its digest, so that no value is too long for jsonb.
+create function logloom_private.audited_columns(p_table oid, p_arguments text[])
+returns logloom_private.audited_statement
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = 'force_generic_plan'
+as $$
+declare
+  v_keys constant text[] := p_arguments[1];
+  v_ignored constant text[] := p_arguments[2];
+  v_recorded constant text[] := nullif(p_arguments[4], '');
+  v_numbers constant jsonb := p_arguments[5];
+  v_statement logloom_private.audited_statement;
+  v_fitting bigint;
+  -- A table without TOAST has no long values. Its partitions or children may have some.
+  v_has_long_values constant boolean := (
+    select c.relhassubclass or coalesce(pg_relation_size(nullif(c.reltoastrelid, 0)) > 0, false)
+    from pg_catalog.pg_class c
+    where c.oid = p_table
+  );
+begin
+  select
+    array_agg(c.name order by array_position(v_keys, c.listed)) filter (where c.is_key),
+    coalesce(array_agg(c.name) filter (where not c.is_recorded), '{}'),
+    max(c.name) filter (where c.is_tenant),
+    coalesce(
+      string_agg(c.expression, ', ') filter (where c.is_recorded or c.is_key or c.is_tenant), ''
+    ),
+    count(*) filter (where c.listed = c.name)
+  into v_statement.keys, v_statement.hidden_columns, v_statement.tenant_column,
+    v_statement.row_source, v_fitting
+  from (
+    select a.attname::text as name, l.key as listed,
+      l.key = any (v_keys) as is_key, l.key = p_arguments[3] as is_tenant,
+      coalesce(l.key <> all (v_ignored), true)
+        and coalesce(v_recorded is null or l.key = any (v_recorded), false) as is_recorded,
+      format(
+        case
+          when case t.typtype when 'd' then t.typbasetype else t.oid end >= 16384
+            then 'case when r.%1$I is not null then logloom_private.text_value(concat(r.%1$I)) end'
+          when t.oid = 'bytea'::regtype and v_has_long_values
+            then 'case when octet_length(r.%1$I) > 100000 then to_jsonb(concat(''\x'', '
+              'encode(substr(r.%1$I, 1, 1001), ''hex''), md5(r.%1$I))) else to_jsonb(r.%1$I) end'
+          when t.typlen = -1 and v_has_long_values
+            then 'case when pg_column_size(r.%1$I) > 100000 '
+              'then logloom_private.text_value(r.%1$I::text) else to_jsonb(r.%1$I) end'
+          else 'r.%1$I'
+        end || ' as %1$I',
+        a.attname
+      ) as expression
+    from pg_catalog.pg_attribute a
+    join pg_catalog.pg_type t on t.oid = a.atttypid
+    left join jsonb_each_text(v_numbers) l
+      on case when p_table = p_arguments[6]::oid then l.value = a.attnum::text
+        else l.key = a.attname end
+    where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped
+  ) c;
+  v_statement.columns_have_changed :=
+    v_fitting < (select count(*) from jsonb_object_keys(v_numbers));
+  return v_statement;
+end;
+$$;
+
+-- Records rows of a statement. Returns how many of them have no tenant.
+create function logloom_private.record_rows(
+  p_statement logloom_private.audited_statement, p_old jsonb[], p_new jsonb[]
+)
+returns bigint
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = 'force_generic_plan'
+as $$
+declare
+  v_unaudited bigint;
+begin
+  with events as materialized (
+    select e.*
+    from unnest(p_old, p_new) u (old, new)
+    cross join lateral logloom_private.audited_rows(p_statement, u.old, u.new) e
+  ), stored as (
+    insert into logloom.audit_events select e.* from events e where e.tenant_id is not null
+  )
+  select count(*) into v_unaudited from events e where e.tenant_id is null;
+  return v_unaudited;
+end;
+$$;
+
+-- The trigger of logloom.audit_table(). The nth row of old_rows is the nth of new_rows before its
+-- update, because PostgreSQL adds both at once. So keys may change, and a table may have none. One
+-- statement for all rows takes half the time of one for each. Hidden columns are not read.
 create function logloom_private.audit_changes()
 returns trigger
 language plpgsql
@@ -87,62 +200,25 @@ as $$
 -- definer because no API role writes audit events
 declare
   v_claims constant jsonb := logloom_private.claims();
-  v_statement logloom_private.audited_statement := row(
-    case tg_table_schema when 'public' then '' else tg_table_schema || '.' end || tg_table_name,
-    tg_argv[0], tg_argv[1], tg_argv[1]::text[] || coalesce(tg_argv[3], '{}')::text[], tg_argv[2],
-    logloom_private.usable_id(v_claims ->> 'tenant_id'),
-    coalesce(v_claims ->> 'sub', nullif(current_setting('role', true), 'none'), session_user),
-    v_claims ->> 'client_id',
-    case when v_claims ->> 'sub' is not null then '{}'
-      else jsonb_build_object('application_name', current_setting('application_name')) end
-  );
-  v_unaudited bigint;
+  v_statement logloom_private.audited_statement :=
+    logloom_private.audited_columns(tg_relid, tg_argv[0:5]);
+  v_rows text;
+  v_old_row jsonb;
+  v_new_row jsonb;
+  v_old jsonb[] := '{}';
+  v_new jsonb[] := '{}';
+  v_unaudited bigint := 0;
 begin
-  if tg_argv[3] is not null then
-    -- A column that was added later is hidden, too.
-    v_statement.hidden_columns := v_statement.hidden_columns || array(
-      select a.attname::text
-      from pg_catalog.pg_attribute a
-      where a.attrelid = tg_relid and a.attname <> all (tg_argv[3]::text[])
-    );
-  end if;
-  if tg_op = 'INSERT' then
-    with events as materialized (
-      select e.*
-      from new_rows n
-      cross join lateral logloom_private.audited_rows(v_statement, null, to_jsonb(n)) e
-    ), stored as (
-      insert into logloom.audit_events select e.* from events e where e.tenant_id is not null
-    )
-    select count(*) into v_unaudited from events e where e.tenant_id is null;
-  elsif tg_op = 'DELETE' then
-    with events as materialized (
-      select e.*
-      from old_rows o
-      cross join lateral logloom_private.audited_rows(v_statement, to_jsonb(o), null) e
-    ), stored as (
-      insert into logloom.audit_events select e.* from events e where e.tenant_id is not null
-    )
-    select count(*) into v_unaudited from events e where e.tenant_id is null;
-  elsif tg_op = 'UPDATE' then
-    with events as materialized (
-      select e.*
-      from (
-        -- No join: its plan for one row would take hours for many.
-        select r.content as old, lead(r.content) over (order by r.at, r.is_new) as new, r.is_new
-        from (
-          select to_jsonb(o) as content, row_number() over () as at, false as is_new from old_rows o
-          union all
-          select to_jsonb(n), row_number() over (), true from new_rows n
-        ) r
-      ) u
-      cross join lateral logloom_private.audited_rows(v_statement, u.old, u.new) e
-      where not u.is_new
-    ), stored as (
-      insert into logloom.audit_events select e.* from events e where e.tenant_id is not null
-    )
-    select count(*) into v_unaudited from events e where e.tenant_id is null;
-  else
+  v_statement.name :=
+    case tg_table_schema when 'public' then '' else tg_table_schema || '.' end || tg_table_name;
+  v_statement.tenant_id := logloom_private.usable_id(v_claims ->> 'tenant_id');
+  v_statement.actor :=
+    coalesce(v_claims ->> 'sub', nullif(current_setting('role', true), 'none'), session_user);
+  v_statement.client_id := v_claims ->> 'client_id';
+  v_statement.context := case when v_claims ->> 'sub' is not null then '{}'
+    else jsonb_build_object('application_name', current_setting('application_name')) end;
+  v_rows := '(select ' || v_statement.row_source || ' from %s r) c';
+  if tg_op = 'TRUNCATE' then
     -- Before TRUNCATE, which leaves no row: an event for each tenant.
     execute format(
       $sql$
@@ -151,16 +227,48 @@ begin
         )
         select distinct t.id, 'app', ($1).actor, ($1).client_id, ($1).name || '.truncate', '',
           jsonb_build_array(jsonb_build_object('type', ($1).name)), ($1).context
-        from %s r
-        cross join lateral logloom_private.audited_tenant(coalesce(
-          logloom_private.usable_id(to_jsonb(r) ->> ($1).tenant_column), ($1).tenant_id
-        )) t (id)
+        from (select distinct %s as id from %s r) r
+        cross join lateral logloom_private.audited_tenant(
+          coalesce(logloom_private.usable_id(r.id), ($1).tenant_id)
+        ) t (id)
         where t.id is not null
       $sql$,
-      tg_relid::regclass
+      coalesce(format('concat(r.%I)', v_statement.tenant_column), ''''''), tg_relid::regclass
     )
     using v_statement;
+    return null;
   end if;
+  for v_old_row, v_new_row in execute
+    case tg_op
+      when 'INSERT' then 'select null::jsonb, to_jsonb(c.*) from ' || format(v_rows, 'new_rows')
+      when 'DELETE' then 'select to_jsonb(c.*), null::jsonb from ' || format(v_rows, 'old_rows')
+      -- No join: its plan for one row would take hours for many.
+      else format(
+        $sql$
+          select p.old, p.new
+          from (
+            select s.content as old, lead(s.content) over (order by s.at, s.is_new) as new, s.is_new
+            from (
+              select to_jsonb(c.*) as content, row_number() over () as at, false as is_new from %s
+              union all
+              select to_jsonb(c.*), row_number() over (), true from %s
+            ) s
+          ) p
+          where not p.is_new
+        $sql$,
+        format(v_rows, 'old_rows'), format(v_rows, 'new_rows')
+      )
+    end
+  loop
+    v_old := v_old || v_old_row;
+    v_new := v_new || v_new_row;
+    if cardinality(v_old) = 1000 then
+      v_unaudited := v_unaudited + logloom_private.record_rows(v_statement, v_old, v_new);
+      v_old := '{}';
+      v_new := '{}';
+    end if;
+  end loop;
+  v_unaudited := v_unaudited + logloom_private.record_rows(v_statement, v_old, v_new);
   if v_unaudited > 0 then
     raise log 'logloom: % rows of % have no known tenant and are not audited', v_unaudited,
       v_statement.name;

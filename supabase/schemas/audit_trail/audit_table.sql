@@ -34,8 +34,14 @@ as $$
 declare
   v_unknown text;
   v_keys text[];
+  v_numbers jsonb;
   v_trigger record;
 begin
+  if not exists (
+    select from pg_catalog.pg_class c where c.oid = p_table and c.relkind in ('r', 'p')
+  ) then
+    perform logloom_private.refuse('audit.table_is_invalid');
+  end if;
   select n.name into v_unknown
   from unnest(columns || ignore || tenant) n (name)
   where n.name is not null and not exists (
@@ -56,6 +62,11 @@ begin
     where i.indrelid = p_table and i.indisprimary and a.attname <> all (coalesce(ignore, '{}'))
     order by k.n
   );
+  v_numbers := (
+    select coalesce(jsonb_object_agg(a.attname, a.attnum), '{}')
+    from pg_catalog.pg_attribute a
+    where a.attrelid = p_table and a.attname = any (v_keys || columns || ignore || tenant)
+  );
   perform logloom.unaudit_table(p_table);
   for v_trigger in
     values
@@ -66,10 +77,10 @@ begin
   loop
     execute format(
       'create trigger logloom_audit_%s %s on %s %s for each statement '
-        'execute function logloom_private.audit_changes(%L, %L, %L%s)',
+        'execute function logloom_private.audit_changes(%L, %L, %L, %L, %L, %L)',
       v_trigger.column1, v_trigger.column2, p_table, v_trigger.column3,
-      v_keys, coalesce(ignore, '{}'), coalesce(tenant, ''),
-      case when columns is null then '' else format(', %L', columns) end
+      v_keys, coalesce(ignore, '{}'), coalesce(tenant, ''), coalesce(columns::text, ''),
+      v_numbers, p_table::oid
     );
   end loop;
 end;

@@ -20,11 +20,12 @@ comment on type public.logloom_audit_verdict is
   'range has too many events for one call.';
 
 create type logloom_private.audited_statement as (
-  name text, keys text[], hidden_columns text[], listed_columns text[], tenant_column text,
-  tenant_id text, actor text, client_id text, context jsonb
+  name text, keys text[], hidden_columns text[], columns_have_changed boolean, tenant_column text,
+  row_source text, tenant_id text, actor text, client_id text, context jsonb
 );
 
 comment on type logloom_private.audited_statement is
   'What the events of a statement on an audited table have in common. name, keys: the table and '
-  'its primary key. hidden_columns: columns that are not recorded. listed_columns: columns that '
-  'must exist. tenant_column: the column with a row''s tenant; tenant_id: of rows without one.';
+  'its primary key. hidden_columns: columns that are not recorded. columns_have_changed: a column '
+  'that audit_table() was given has another name now. tenant_column: the column with a row''s '
+  'tenant; tenant_id: of rows without one. row_source: SQL that selects the columns of a row.';

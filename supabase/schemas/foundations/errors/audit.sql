@@ -22,6 +22,8 @@ begin
       'Leave it out for the events of both.', null),
     ('audit.days_are_invalid', 400, 'Invalid p_day_from or p_day_to: in order, at most 366 days',
       'Verify longer ranges in parts.', null),
+    ('audit.table_is_invalid', 400, 'Invalid p_table: a table',
+      'Views have no changes of their own.', null),
     ('audit.column_is_unknown', 400, '%s has no column %s', 'Names are case-sensitive.', null),
     ('audit.not_in_views', 403, 'The audit trail is not in views or portal sessions',
       'Read it as a member, or with an API key that has the scope audit and no view.', null),
