@@ -308,7 +308,7 @@ export type Database = {
         };
       };
       "erase_audit_subject": {
-        Args: { "p_subject": string; "p_tenant_id"?: string };
+        Args: { "p_subject"?: string; "p_tenant_id"?: string };
         Returns: number;
       };
       "exchange_platform_logs": { Args: { "p_read": Json }; Returns: Json };

@@ -836,6 +836,7 @@ CREATE TABLE "logloom_private"."collectors" (
   "cursor"     jsonb                    NOT NULL DEFAULT '{}'::jsonb,
   "next_at"    timestamp with time zone NOT NULL DEFAULT now(),
   "note"       text,
+  "refused_at" timestamp with time zone,
   "failures"   integer                  NOT NULL DEFAULT 0,
   "last_error" text,
   "sources"    text[]                   NOT NULL DEFAULT '{auth_logs,edge_logs,function_edge_logs,function_logs,postgres_logs,storage_logs}'::text[],
@@ -1134,15 +1135,16 @@ CREATE TYPE "logloom_private"."alert_band" AS (
 );
 
 CREATE TYPE "logloom_private"."audited_statement" AS (
-  "name"           text,
-  "keys"           text[],
-  "hidden_columns" text[],
-  "listed_columns" text[],
-  "tenant_column"  text,
-  "tenant_id"      text,
-  "actor"          text,
-  "client_id"      text,
-  "context"        jsonb
+  "name"                 text,
+  "keys"                 text[],
+  "hidden_columns"       text[],
+  "columns_have_changed" boolean,
+  "tenant_column"        text,
+  "row_source"           text,
+  "tenant_id"            text,
+  "actor"                text,
+  "client_id"            text,
+  "context"              jsonb
 );
 
 CREATE TYPE "logloom_private"."error_arrival" AS (
@@ -1456,8 +1458,14 @@ CREATE OR REPLACE FUNCTION logloom.audit_table (
 declare
   v_unknown text;
   v_keys text[];
+  v_numbers jsonb;
   v_trigger record;
 begin
+  if not exists (
+    select from pg_catalog.pg_class c where c.oid = p_table and c.relkind in ('r', 'p')
+  ) then
+    perform logloom_private.refuse('audit.table_is_invalid');
+  end if;
   select n.name into v_unknown
   from unnest(columns || ignore || tenant) n (name)
   where n.name is not null and not exists (
@@ -1478,6 +1486,11 @@ begin
     where i.indrelid = p_table and i.indisprimary and a.attname <> all (coalesce(ignore, '{}'))
     order by k.n
   );
+  v_numbers := (
+    select coalesce(jsonb_object_agg(a.attname, a.attnum), '{}')
+    from pg_catalog.pg_attribute a
+    where a.attrelid = p_table and a.attname = any (v_keys || columns || ignore || tenant)
+  );
   perform logloom.unaudit_table(p_table);
   for v_trigger in
     values
@@ -1488,10 +1501,10 @@ begin
   loop
     execute format(
       'create trigger logloom_audit_%s %s on %s %s for each statement '
-        'execute function logloom_private.audit_changes(%L, %L, %L%s)',
+        'execute function logloom_private.audit_changes(%L, %L, %L, %L, %L, %L)',
       v_trigger.column1, v_trigger.column2, p_table, v_trigger.column3,
-      v_keys, coalesce(ignore, '{}'), coalesce(tenant, ''),
-      case when columns is null then '' else format(', %L', columns) end
+      v_keys, coalesce(ignore, '{}'), coalesce(tenant, ''), coalesce(columns::text, ''),
+      v_numbers, p_table::oid
     );
   end loop;
 end;
@@ -1672,10 +1685,15 @@ declare
     current_setting('request.headers', true), v_us, p_tenant_id, v_us,
     logloom_private.is_read_only()
   ), 0);
+  -- Anybody can set these settings.
+  v_kept constant text := current_setting('logloom.sql_log_caller', true);
   v_caller logloom_private.sql_caller :=
-    nullif(current_setting('logloom.sql_log_caller', true), '')::logloom_private.sql_caller;
-  v_rows constant integer := nullif(current_setting('logloom.sql_log_rows', true), '');
-  v_left_out constant integer := nullif(current_setting('logloom.sql_log_left_out', true), '');
+    case when pg_input_is_valid(v_kept, 'logloom_private.sql_caller')
+      then v_kept::logloom_private.sql_caller end;
+  v_rows constant integer :=
+    substring(current_setting('logloom.sql_log_rows', true) from '^\d{1,9}$');
+  v_left_out constant integer :=
+    substring(current_setting('logloom.sql_log_left_out', true) from '^\d{1,9}$');
   v_is_count boolean;
 begin
   -- 1. Who is calling. Kept for the transaction, because this takes longer than the rest.
@@ -1692,7 +1710,8 @@ begin
   v_is_count := v_rows >= v_caller.max_records;
   if v_is_count then
     perform set_config('logloom.sql_log_left_out', (coalesce(v_left_out, 0) + 1)::text, true);
-    if v_left_out > 0 then
+    -- As a replica, the session runs no trigger that would make this row the count.
+    if v_left_out > 0 or current_setting('session_replication_role') = 'replica' then
       return;
     end if;
     -- The transaction may have made all constraints immediate.
@@ -1712,7 +1731,7 @@ begin
   p_msg := left(p_msg, v_max_bytes / 4);
   insert into logloom_private.sql_log (tenant_id, creates_tenant, is_count, bytes, record)
   values (
-    v_caller.tenant_id, v_caller.creates_tenant, coalesce(v_is_count, false),
+    v_caller.tenant_id, coalesce(v_caller.creates_tenant, false), coalesce(v_is_count, false),
     coalesce(octet_length(p_msg), 0) + octet_length(p_attrs::text),
     row(
       clock_timestamp(), left(p_level, 200), p_msg, left(p_service, 200), null, v_caller.req_id,
@@ -3114,62 +3133,25 @@ CREATE OR REPLACE FUNCTION logloom_private.audit_changes()
 -- definer because no API role writes audit events
 declare
   v_claims constant jsonb := logloom_private.claims();
-  v_statement logloom_private.audited_statement := row(
-    case tg_table_schema when 'public' then '' else tg_table_schema || '.' end || tg_table_name,
-    tg_argv[0], tg_argv[1], tg_argv[1]::text[] || coalesce(tg_argv[3], '{}')::text[], tg_argv[2],
-    logloom_private.usable_id(v_claims ->> 'tenant_id'),
-    coalesce(v_claims ->> 'sub', nullif(current_setting('role', true), 'none'), session_user),
-    v_claims ->> 'client_id',
-    case when v_claims ->> 'sub' is not null then '{}'
-      else jsonb_build_object('application_name', current_setting('application_name')) end
-  );
-  v_unaudited bigint;
+  v_statement logloom_private.audited_statement :=
+    logloom_private.audited_columns(tg_relid, tg_argv[0:5]);
+  v_rows text;
+  v_old_row jsonb;
+  v_new_row jsonb;
+  v_old jsonb[] := '{}';
+  v_new jsonb[] := '{}';
+  v_unaudited bigint := 0;
 begin
-  if tg_argv[3] is not null then
-    -- A column that was added later is hidden, too.
-    v_statement.hidden_columns := v_statement.hidden_columns || array(
-      select a.attname::text
-      from pg_catalog.pg_attribute a
-      where a.attrelid = tg_relid and a.attname <> all (tg_argv[3]::text[])
-    );
-  end if;
-  if tg_op = 'INSERT' then
-    with events as materialized (
-      select e.*
-      from new_rows n
-      cross join lateral logloom_private.audited_rows(v_statement, null, to_jsonb(n)) e
-    ), stored as (
-      insert into logloom.audit_events select e.* from events e where e.tenant_id is not null
-    )
-    select count(*) into v_unaudited from events e where e.tenant_id is null;
-  elsif tg_op = 'DELETE' then
-    with events as materialized (
-      select e.*
-      from old_rows o
-      cross join lateral logloom_private.audited_rows(v_statement, to_jsonb(o), null) e
-    ), stored as (
-      insert into logloom.audit_events select e.* from events e where e.tenant_id is not null
-    )
-    select count(*) into v_unaudited from events e where e.tenant_id is null;
-  elsif tg_op = 'UPDATE' then
-    with events as materialized (
-      select e.*
-      from (
-        -- No join: its plan for one row would take hours for many.
-        select r.content as old, lead(r.content) over (order by r.at, r.is_new) as new, r.is_new
-        from (
-          select to_jsonb(o) as content, row_number() over () as at, false as is_new from old_rows o
-          union all
-          select to_jsonb(n), row_number() over (), true from new_rows n
-        ) r
-      ) u
-      cross join lateral logloom_private.audited_rows(v_statement, u.old, u.new) e
-      where not u.is_new
-    ), stored as (
-      insert into logloom.audit_events select e.* from events e where e.tenant_id is not null
-    )
-    select count(*) into v_unaudited from events e where e.tenant_id is null;
-  else
+  v_statement.name :=
+    case tg_table_schema when 'public' then '' else tg_table_schema || '.' end || tg_table_name;
+  v_statement.tenant_id := logloom_private.usable_id(v_claims ->> 'tenant_id');
+  v_statement.actor :=
+    coalesce(v_claims ->> 'sub', nullif(current_setting('role', true), 'none'), session_user);
+  v_statement.client_id := v_claims ->> 'client_id';
+  v_statement.context := case when v_claims ->> 'sub' is not null then '{}'
+    else jsonb_build_object('application_name', current_setting('application_name')) end;
+  v_rows := '(select ' || v_statement.row_source || ' from %s r) c';
+  if tg_op = 'TRUNCATE' then
     -- Before TRUNCATE, which leaves no row: an event for each tenant.
     execute format(
       $sql$
@@ -3178,18 +3160,50 @@ begin
         )
         select distinct t.id, 'app', ($1).actor, ($1).client_id, ($1).name || '.truncate', '',
           jsonb_build_array(jsonb_build_object('type', ($1).name)), ($1).context
-        from %s r
-        cross join lateral coalesce(
-          logloom_private.usable_id(to_jsonb(r) ->> ($1).tenant_column), ($1).tenant_id
+        from (select distinct %s as id from %s r) r
+        cross join lateral logloom_private.audited_tenant(
+          coalesce(logloom_private.usable_id(r.id), ($1).tenant_id)
         ) t (id)
         where t.id is not null
       $sql$,
-      tg_relid::regclass
+      coalesce(format('concat(r.%I)', v_statement.tenant_column), ''''''), tg_relid::regclass
     )
     using v_statement;
+    return null;
   end if;
+  for v_old_row, v_new_row in execute
+    case tg_op
+      when 'INSERT' then 'select null::jsonb, to_jsonb(c.*) from ' || format(v_rows, 'new_rows')
+      when 'DELETE' then 'select to_jsonb(c.*), null::jsonb from ' || format(v_rows, 'old_rows')
+      -- No join: its plan for one row would take hours for many.
+      else format(
+        $sql$
+          select p.old, p.new
+          from (
+            select s.content as old, lead(s.content) over (order by s.at, s.is_new) as new, s.is_new
+            from (
+              select to_jsonb(c.*) as content, row_number() over () as at, false as is_new from %s
+              union all
+              select to_jsonb(c.*), row_number() over (), true from %s
+            ) s
+          ) p
+          where not p.is_new
+        $sql$,
+        format(v_rows, 'old_rows'), format(v_rows, 'new_rows')
+      )
+    end
+  loop
+    v_old := v_old || v_old_row;
+    v_new := v_new || v_new_row;
+    if cardinality(v_old) = 1000 then
+      v_unaudited := v_unaudited + logloom_private.record_rows(v_statement, v_old, v_new);
+      v_old := '{}';
+      v_new := '{}';
+    end if;
+  end loop;
+  v_unaudited := v_unaudited + logloom_private.record_rows(v_statement, v_old, v_new);
   if v_unaudited > 0 then
-    raise log 'logloom: % rows of % have no tenant and are not audited', v_unaudited,
+    raise log 'logloom: % rows of % have no known tenant and are not audited', v_unaudited,
       v_statement.name;
   end if;
   return null;
@@ -3242,6 +3256,8 @@ begin
       'Leave it out for the events of both.', null),
     ('audit.days_are_invalid', 400, 'Invalid p_day_from or p_day_to: in order, at most 366 days',
       'Verify longer ranges in parts.', null),
+    ('audit.table_is_invalid', 400, 'Invalid p_table: a table',
+      'Views have no changes of their own.', null),
     ('audit.column_is_unknown', 400, '%s has no column %s', 'Names are case-sensitive.', null),
     ('audit.not_in_views', 403, 'The audit trail is not in views or portal sessions',
       'Read it as a member, or with an API key that has the scope audit and no view.', null),
@@ -3289,14 +3305,20 @@ CREATE OR REPLACE FUNCTION logloom_private.audit_here (
 declare
   v_is_user constant boolean :=
     coalesce(current_setting('role', true) in ('anon', 'authenticated'), false);
-  v_tenant_id constant text := logloom_private.usable_id(coalesce(
-    case when not v_is_user then p_tenant_id end, logloom_private.claims() ->> 'tenant_id'
-  ));
+  v_claims constant jsonb := logloom_private.claims();
+  v_own constant text := logloom_private.tenant_of_claims(v_claims);
+  v_tenant_id constant text := logloom_private.usable_id(
+    coalesce(case when not v_is_user then p_tenant_id end, v_own)
+  );
   v_action constant text := logloom_private.trim_space(p_action);
   v_targets jsonb := '[]';
   v_event_id uuid;
 begin
-  if v_tenant_id is null then
+  if logloom_private.is_service_role() and v_claims is not null
+    and not logloom_private.token_is_valid(v_claims, true)
+  then
+    perform logloom_private.refuse('callers.not_known');
+  elsif v_tenant_id is null then
     perform logloom_private.refuse(case when v_is_user then 'callers.tenant_is_missing'
       when p_tenant_id is null then 'callers.tenant_must_be_named'
       else 'callers.tenant_is_invalid' end);
@@ -3321,6 +3343,14 @@ begin
     if v_targets is null then
       perform logloom_private.refuse('audit.targets_are_invalid');
     end if;
+  end if;
+  if logloom_private.audited_tenant(v_tenant_id) is null then
+    if logloom_private.is_being_deleted(v_tenant_id) or v_tenant_id is distinct from v_own
+      and not (select s.provision_by_secret_key from logloom_private.settings s)
+    then
+      perform logloom_private.refuse('ingest.tenant_is_not_known', v_tenant_id);
+    end if;
+    perform logloom_private.provision_tenant(v_tenant_id, v_claims);
   end if;
   insert into logloom.audit_events (
     tenant_id, source, actor, action, subject, targets, details
@@ -3348,6 +3378,72 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.audited_columns (
+  p_table     oid,
+  p_arguments text[]
+)
+  RETURNS logloom_private.audited_statement
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
+  AS $function$
+declare
+  v_keys constant text[] := p_arguments[1];
+  v_ignored constant text[] := p_arguments[2];
+  v_recorded constant text[] := nullif(p_arguments[4], '');
+  v_numbers constant jsonb := p_arguments[5];
+  v_statement logloom_private.audited_statement;
+  v_fitting bigint;
+  -- A table without TOAST has no long values. Its partitions or children may have some.
+  v_has_long_values constant boolean := (
+    select c.relhassubclass or coalesce(pg_relation_size(nullif(c.reltoastrelid, 0)) > 0, false)
+    from pg_catalog.pg_class c
+    where c.oid = p_table
+  );
+begin
+  select
+    array_agg(c.name order by array_position(v_keys, c.listed)) filter (where c.is_key),
+    coalesce(array_agg(c.name) filter (where not c.is_recorded), '{}'),
+    max(c.name) filter (where c.is_tenant),
+    coalesce(
+      string_agg(c.expression, ', ') filter (where c.is_recorded or c.is_key or c.is_tenant), ''
+    ),
+    count(*) filter (where c.listed = c.name)
+  into v_statement.keys, v_statement.hidden_columns, v_statement.tenant_column,
+    v_statement.row_source, v_fitting
+  from (
+    select a.attname::text as name, l.key as listed,
+      l.key = any (v_keys) as is_key, l.key = p_arguments[3] as is_tenant,
+      coalesce(l.key <> all (v_ignored), true)
+        and coalesce(v_recorded is null or l.key = any (v_recorded), false) as is_recorded,
+      format(
+        case
+          when case t.typtype when 'd' then t.typbasetype else t.oid end >= 16384
+            then 'case when r.%1$I is not null then logloom_private.text_value(concat(r.%1$I)) end'
+          when t.oid = 'bytea'::regtype and v_has_long_values
+            then 'case when octet_length(r.%1$I) > 100000 then to_jsonb(concat(''\x'', '
+              'encode(substr(r.%1$I, 1, 1001), ''hex''), md5(r.%1$I))) else to_jsonb(r.%1$I) end'
+          when t.typlen = -1 and v_has_long_values
+            then 'case when pg_column_size(r.%1$I) > 100000 '
+              'then logloom_private.text_value(r.%1$I::text) else to_jsonb(r.%1$I) end'
+          else 'r.%1$I'
+        end || ' as %1$I',
+        a.attname
+      ) as expression
+    from pg_catalog.pg_attribute a
+    join pg_catalog.pg_type t on t.oid = a.atttypid
+    left join jsonb_each_text(v_numbers) l
+      on case when p_table = p_arguments[6]::oid then l.value = a.attnum::text
+        else l.key = a.attname end
+    where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped
+  ) c;
+  v_statement.columns_have_changed :=
+    v_fitting < (select count(*) from jsonb_object_keys(v_numbers));
+  return v_statement;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.audited_rows (
   p_statement logloom_private.audited_statement,
   p_old       jsonb,
@@ -3362,15 +3458,22 @@ declare
   v_id text := v_row ->> p_statement.keys[1];
   v_old jsonb := p_old - p_statement.hidden_columns;
   v_new jsonb := p_new - p_statement.hidden_columns;
-  v_same text[];
+  v_same text[] := '{}';
 begin
-  if p_old ->> p_statement.tenant_column <> p_new ->> p_statement.tenant_column then
+  if p_old ->> p_statement.tenant_column is distinct from p_new ->> p_statement.tenant_column
+    and p_old is not null and p_new is not null
+    and coalesce(
+      logloom_private.usable_id(p_old ->> p_statement.tenant_column), p_statement.tenant_id
+    ) is distinct from coalesce(
+      logloom_private.usable_id(p_new ->> p_statement.tenant_column), p_statement.tenant_id
+    )
+  then
     return query select e.* from logloom_private.audited_rows(p_statement, p_old, null) e;
     return query select e.* from logloom_private.audited_rows(p_statement, null, p_new) e;
     return;
   elsif p_old is not null and p_new is not null then
     v_same := array(select n.key from jsonb_each(v_new) n where n.value = v_old -> n.key);
-    if v_new - v_same = '{}' then
+    if v_new - v_same = '{}' and not p_statement.columns_have_changed then
       return;
     end if;
   end if;
@@ -3384,16 +3487,15 @@ begin
   end if;
   return next row(
     gen_random_uuid(),
-    coalesce(
+    logloom_private.audited_tenant(coalesce(
       logloom_private.usable_id(v_row ->> p_statement.tenant_column), p_statement.tenant_id
-    ),
+    )),
     clock_timestamp(), p_statement.actor,
     p_statement.name || case
       when p_old is null then '.insert' when p_new is null then '.delete' else '.update' end,
     coalesce(left(v_id, 255), ''),
     p_statement.context || case
-      -- A column was renamed or dropped. An ignored one would be recorded by its new name.
-      when not v_row ?& p_statement.listed_columns then '{"columns_have_changed": true}'
+      when p_statement.columns_have_changed then '{"columns_have_changed": true}'
       when p_old is null then jsonb_build_object('new', v_new)
       when p_new is null then jsonb_build_object('old', v_old)
       else jsonb_build_object('old', v_old - v_same, 'new', v_new - v_same)
@@ -3402,6 +3504,27 @@ begin
     jsonb_build_array(jsonb_build_object('type', p_statement.name, 'id', left(v_id, 255))),
     null, null, null, null, null, null
   )::logloom.audit_events;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.audited_tenant (
+  p_tenant_id text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select t.tenant_id
+    from logloom.tenants t
+    where t.tenant_id = p_tenant_id and not exists (
+      select
+      from logloom_private.tenant_deletions d
+      where d.tenant_id = p_tenant_id and d.finished_at is null
+    )
+  );
 end;
 $function$;
 
@@ -5455,22 +5578,41 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.claims()
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return nullif(current_setting('request.jwt.claims', true), '')::jsonb;
+-- jsonb cannot hold NUL or half a surrogate pair, and only so many levels. A token that has one, or
+-- more, counts as no token.
+exception when data_exception or statement_too_complex then
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.collect()
   RETURNS interval
   LANGUAGE plpgsql
   SET search_path TO 'pg_catalog', 'pg_temp'
+  SET lock_timeout TO '1s'
   AS $function$
 declare
   v_started_at constant timestamptz := clock_timestamp();
   v_tenant_id constant text := logloom_private.project_tenant();
   v_row logloom_private.collectors;
+  v_given logloom_private.collectors;
   v_new logloom_private.collected;
 begin
   select c.* into v_row
   from logloom_private.collectors c
   where c.is_on and v_tenant_id is not null
     -- No collector waits for longer than a day, unless the clock was set back.
-    and v_started_at not between c.next_at - interval '25 hours' and c.next_at
+    -- The jobs may come a moment before the minute is over.
+    and v_started_at + interval '5 seconds'
+      not between c.next_at - interval '25 hours' and c.next_at
   order by c.next_at
   limit 1
   for update skip locked;
@@ -5478,15 +5620,25 @@ begin
     return null;
   end if;
   begin
+    v_given := logloom_private.skip_old_events(v_row);
     execute format('select c.* from logloom_private.collect_%s($1) c', v_row.name)
-    into v_new using v_row;
-    v_row.note := coalesce(
-      (logloom_private.ingest_own(v_tenant_id, v_new.records)).error, v_new.note
-    );
+    into v_new using v_given;
+    if v_given.read_to > v_row.read_to then
+      v_new.records := v_new.records || logloom_private.event_of(
+        'logloom', 'left_out', v_started_at, 'warn',
+        format('The collector %s read nothing for a time', v_row.name), jsonb_build_object(
+          'collector', v_row.name, 'from', v_row.read_to, 'to', v_given.read_to
+        )
+      );
+    end if;
+    v_row := logloom_private.store_collected(v_row, v_new.records, v_new.note);
     v_row.cursor := v_new.cursor;
     v_row.read_to := v_new.read_to;
     -- How logloom-platform read is known later.
-    v_row.failures := case v_row.name when 'platform' then v_row.failures else 0 end;
+    if v_row.name <> 'platform' then
+      v_row.failures := 0;
+      v_row.last_error := null;
+    end if;
   exception when query_canceled or others then
     v_row.failures := v_row.failures + 1;
     v_row.last_error := left(format('%s: %s', sqlstate, sqlerrm), 500);
@@ -5498,8 +5650,9 @@ begin
     else '0'
   end;
   update logloom_private.collectors c
-  set (cursor, read_to, note, failures, last_error, next_at) = (
-    v_row.cursor, v_row.read_to, v_row.note, v_row.failures, v_row.last_error, v_row.next_at
+  set (cursor, read_to, note, refused_at, failures, last_error, next_at) = (
+    v_row.cursor, v_row.read_to, v_row.note, v_row.refused_at, v_row.failures, v_row.last_error,
+    v_row.next_at
   )
   where c.name = v_row.name;
   return '0';
@@ -5647,40 +5800,41 @@ CREATE OR REPLACE FUNCTION logloom_private.collect_jobs (
   LANGUAGE plpgsql
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
+declare
+  v_runs constant logloom_private.collected := logloom_private.collect_runs(p_collector);
+  v_new logloom_private.collected;
 begin
-  return logloom_private.collect_rows(
+  v_new := logloom_private.collect_rows(
     p_collector,
-    $sql$
-      select 'run ' || d.runid, r.at, logloom_private.event_of(
-        'pg_cron', 'failed_job', r.at, 'error',
-        coalesce(nullif(split_part(d.return_message, e'\n', 1), ''), 'The run failed'),
-        jsonb_build_object('job', coalesce(j.jobname, d.jobid::text), 'run', d.runid)
-      )
-      from cron.job_run_details d
-      cross join lateral (select coalesce(d.end_time, d.start_time) as at) r
-      left join cron.job j on j.jobid = d.jobid
-      where d.runid > (select max(x.runid) - 50000 from cron.job_run_details x)
-        and d.status = 'failed' and r.at >= $1
-    $sql$ || case when to_regclass('net._http_response') is null then '' else $sql$
-      union all
-      select 'request ' || r.id, r.created, logloom_private.event_of(
-        'pg_net', 'failed_request', r.created,
-        case when r.status_code < 500 then 'warn' else 'error' end,
-        coalesce('A request was answered ' || r.status_code, 'A request got no answer'),
-        jsonb_build_object(
-          'request', r.id, 'status', r.status_code, 'error', r.error_msg,
-          'webhook', h.hook_name, 'table', h.hook_table_id::regclass
+    case
+      when to_regclass('net._http_response') is null
+      then 'select '''', now(), null::logloom_private.own_record where false'
+      else $sql$
+        select 'request ' || r.id, r.created, logloom_private.event_of(
+          'pg_net', 'failed_request', r.created,
+          case when r.status_code < 500 then 'warn' else 'error' end,
+          coalesce('A request was answered ' || r.status_code, 'A request got no answer'),
+          jsonb_build_object(
+            'request', r.id, 'status', r.status_code, 'error', r.error_msg,
+            'webhook', h.hook_name, 'table', h.hook_table_id::regclass
+          )
         )
-      )
-      from net._http_response r
-      left join $sql$ || case
-        when to_regclass('supabase_functions.hooks') is not null then 'supabase_functions.hooks'
-        else '(select 0::bigint as request_id, '''' as hook_name, 0::oid as hook_table_id)'
-      end || $sql$ h on h.request_id = r.id
-      where r.created >= $1
-        and (r.status_code >= 400 or r.timed_out or r.error_msg is not null)
-    $sql$ end
+        from net._http_response r
+        left join lateral (select x.* from $sql$ || case
+          when to_regclass('supabase_functions.hooks') is not null then 'supabase_functions.hooks'
+          else '(select 0::bigint as request_id, '''' as hook_name, 0::oid as hook_table_id)'
+        end || $sql$ x where x.request_id = r.id limit 1) h on true
+        where r.created >= $1
+          and (r.status_code >= 400 or r.timed_out or r.error_msg is not null)
+      $sql$
+    end
   );
+  v_new.records := v_new.records || v_runs.records;
+  v_new.cursor := v_new.cursor || v_runs.cursor;
+  v_new.is_complete := v_new.is_complete and v_runs.is_complete;
+  -- That nothing fails is no fault.
+  v_new.note := null;
+  return v_new;
 end;
 $function$;
 
@@ -5722,13 +5876,63 @@ begin
   into v_new.records, v_ids, v_new.read_to, v_new.is_complete
   using coalesce(p_collector.read_to, v_now) - interval '2 minutes', v_known;
   v_new.read_to := case
-    when v_new.is_complete then v_now else greatest(v_new.read_to, p_collector.read_to)
+    when v_new.is_complete then v_now
+    -- A row may have a time to come.
+    else greatest(least(v_new.read_to, v_now), p_collector.read_to)
   end;
   v_new.cursor := jsonb_build_object(
     'ids', logloom_private.ids_to_skip(v_known || coalesce(v_ids, '{}'), v_new.read_to),
     'has_found', v_ids is not null or p_collector.cursor @> '{"has_found": true}'
   );
   v_new.note := case v_new.cursor ->> 'has_found' when 'false' then 'nothing was found yet' end;
+  return v_new;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.collect_runs (
+  p_collector logloom_private.collectors
+)
+  RETURNS logloom_private.collected
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_run constant bigint := p_collector.cursor ->> 'run';
+  v_max constant bigint := (select coalesce(max(d.runid), 0) from cron.job_run_details d);
+  v_since constant timestamptz := coalesce(p_collector.read_to, now()) - interval '2 minutes';
+  v_new logloom_private.collected;
+begin
+  with runs as materialized (
+    select d.*
+    from cron.job_run_details d
+    where d.runid > v_max - 50000 and d.runid <= v_max
+      and (v_run is null or d.runid > v_run or p_collector.cursor -> 'open' @> to_jsonb(d.runid))
+      and d.status <> 'succeeded'
+  ), failed as (
+    select d.*, coalesce(d.end_time, d.start_time, clock_timestamp()) as at
+    from runs d
+    where d.status = 'failed'
+      -- The first read begins at a time.
+      and (v_run is not null or coalesce(d.end_time, d.start_time) >= v_since)
+    order by d.runid
+    limit 1000
+  ), page as (
+    select count(*) < 1000 as is_complete, array_agg(logloom_private.event_of(
+      'pg_cron', 'failed_job', f.at, 'error',
+      coalesce(nullif(split_part(f.return_message, e'\n', 1), ''), 'The run failed'),
+      jsonb_build_object('job', coalesce(j.jobname, f.jobid::text), 'run', f.runid)
+    ) order by f.runid) as records, max(f.runid) as last
+    from failed f
+    left join cron.job j on j.jobid = f.jobid
+  )
+  select p.records, p.is_complete, jsonb_build_object('run', e.run, 'open', (
+    select coalesce(jsonb_agg(d.runid), '[]')
+    from runs d
+    where d.status <> 'failed' and d.runid <= e.run
+  ))
+  into v_new.records, v_new.is_complete, v_new.cursor
+  from page p
+  cross join lateral (select case when p.is_complete then v_max else p.last end as run) e;
   return v_new;
 end;
 $function$;
@@ -5819,6 +6023,8 @@ begin
         when logloom_private.project_tenant() is null
         then ' stores nothing: settings.project_tenant_id names no tenant'
         when x.failures > 2 then format(': %s reads failed in a row', x.failures)
+        when x.refused_at > p_now - interval '1 hour'
+        then concat_ws(': ', ' lost records within the last hour', x.note)
         when p_now - x.read_to > x.every + interval '10 minutes'
         then format(' is %s s behind', round(extract(epoch from p_now - x.read_to)))
       end as fault
@@ -6707,12 +6913,14 @@ CREATE OR REPLACE FUNCTION logloom_private.count_left_out()
   AS $function$
 -- definer because no API role writes the table
 declare
-  v_left_out constant text := current_setting('logloom.sql_log_left_out');
+  v_left_out constant integer := coalesce(
+    substring(current_setting('logloom.sql_log_left_out', true) from '^\d{1,9}$')::integer, 1
+  );
 begin
   update logloom_private.sql_log l
   set record.level = 'warn',
     record.msg = format('%s more records of this transaction were left out', v_left_out),
-    record.attrs = jsonb_build_object('left_out', v_left_out::integer)
+    record.attrs = jsonb_build_object('left_out', v_left_out)
   where l.xact_id = new.xact_id and l.id = new.id;
   perform set_config('logloom.sql_log_left_out', '', true);
   return null;
@@ -6958,8 +7166,8 @@ CREATE OR REPLACE FUNCTION logloom_private.cut_row (
   AS $function$
 begin
   return (
-    select jsonb_object_agg(v.key, case when length(v.value::text) > 2002
-      then to_jsonb(left(v.value #>> '{}', 2000) || '… (cut)') else v.value end)
+    select coalesce(jsonb_object_agg(v.key, case when length(v.value::text) > 2002
+      then to_jsonb(left(v.value #>> '{}', 2000) || '… (cut)') else v.value end), '{}')
     from (select e.* from jsonb_each(p_row) e limit 100) v
   );
 end;
@@ -8547,7 +8755,10 @@ declare
   v_erased integer;
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
-  perform logloom_private.require_parameter('p_subject', p_subject is null);
+  -- Events without a subject, such as TRUNCATE, belong to nobody.
+  perform logloom_private.require_parameter(
+    'p_subject', coalesce(logloom_private.trim_space(p_subject), '') = ''
+  );
   update logloom.audit_events e
   set actor = 'erased', subject = '', targets = '[]', details = '{}', client_id = null,
     salt = null, erased_at = clock_timestamp()
@@ -8563,8 +8774,11 @@ begin
   );
   get diagnostics v_erased = row_count;
   if v_erased > 0 then
-    perform logloom_private.audit_here(
-      'audit_subject.erased', '[]', jsonb_build_object('events', v_erased), v_tenant_id, null
+    -- Who erases themselves is not named again, so that the next call finds nothing.
+    insert into logloom.audit_events (tenant_id, source, actor, action, subject, details)
+    values (
+      v_tenant_id, 'app', coalesce(nullif(logloom_private.actor(), p_subject), 'erased'),
+      'audit_subject.erased', '', jsonb_build_object('events', v_erased)
     );
   end if;
   return v_erased;
@@ -9214,7 +9428,7 @@ CREATE OR REPLACE FUNCTION logloom_private.exchange_window (
 declare
   v_tenant_id constant text := logloom_private.project_tenant();
   v_now constant timestamptz := clock_timestamp();
-  v_last constant timestamptz := p_read ->> 'last';
+  v_last timestamptz := p_read ->> 'last';
   v_collector logloom_private.collectors;
   v_from timestamptz;
   v_read_to timestamptz;
@@ -9233,8 +9447,9 @@ begin
     if p_read ? 'error' then
       update logloom_private.collectors c
       set failures = c.failures + 1, last_error = left(p_read ->> 'error', 500),
+        cursor = c.cursor - 'until',
         next_at = v_now + greatest(
-          make_interval(secs => (p_read ->> 'retry_after')::double precision),
+          least(make_interval(secs => (p_read ->> 'retry_after')::double precision), '1 day'),
           logloom_private.back_off(c.failures + 1, '1 minute', '1 hour')
         )
       where c.name = 'platform';
@@ -9251,12 +9466,16 @@ begin
       where not v_ids ? (e ->> 'id')
     ) n;
     v_from := v_collector.cursor ->> 'from';
+    if v_last > v_now then
+      v_last := v_now;
+    end if;
     if v_last <= v_from then
       v_records := v_records || logloom_private.event_of(
         'logloom', 'left_out', v_from, 'warn',
         'A page of logs does not hold all of one millisecond: the others were left out', '{}'
       );
     end if;
+    v_collector := logloom_private.store_collected(v_collector, v_records, null);
     -- 3. Move the cursor. After a full page the window continues at its last time.
     v_from := greatest(v_last, v_from + interval '1 ms');
     v_read_to := greatest(
@@ -9264,24 +9483,31 @@ begin
       case when v_last is null then (v_collector.cursor ->> 'to')::timestamptz else v_from end
     );
     update logloom_private.collectors c
-    set failures = 0, read_to = v_read_to,
-      note = (logloom_private.ingest_own(v_tenant_id, v_records)).error,
+    set failures = 0, last_error = null, read_to = v_read_to,
+      note = v_collector.note, refused_at = v_collector.refused_at,
       cursor = jsonb_build_object('ids', logloom_private.ids_to_skip(v_ids, v_read_to)) || case
         when v_last is null then '{}'
         else jsonb_build_object('from', v_from, 'to', c.cursor -> 'to')
       end
     where c.name = 'platform';
-    if v_last is null and v_read_to > v_now - interval '1 minute' then
+    if p_read ? 'is_end' or v_last is null and v_read_to > v_now - interval '1 minute' then
       return null;
     end if;
+  elsif p_read ? 'is_end'
+    or (v_collector.cursor ->> 'until')::timestamptz - v_now between '0' and '2 minutes'
+  then
+    return null;
   end if;
   -- 4. Give the next window. The API takes at most 24 hours.
   update logloom_private.collectors c
   set cursor = jsonb_build_object(
     'from', c.read_to - interval '2 minutes', 'to', least(v_now, c.read_to + interval '1 hour')
-  ) || c.cursor || jsonb_build_object('window_id', gen_random_uuid())
+  ) || c.cursor || jsonb_build_object(
+    'window_id', gen_random_uuid(), 'until', v_now + interval '2 minutes'
+  )
   where c.name = 'platform'
-  returning c.cursor - 'ids' || jsonb_build_object('sources', c.sources) into p_read;
+  returning c.cursor - '{ids,until}'::text[] || jsonb_build_object('sources', c.sources)
+  into p_read;
   return p_read;
 end;
 $function$;
@@ -12797,6 +13023,7 @@ CREATE OR REPLACE FUNCTION logloom_private.link_audit_events()
 declare
   v_tenant_id text := '';
   v_linked integer := 0;
+  v_closed integer := 0;
   v_day logloom.audit_digests;
   v_record logloom_private.own_record;
 begin
@@ -12806,35 +13033,43 @@ begin
     from logloom.audit_events e
     where e.source = 'app' and e.position is null and e.tenant_id > v_tenant_id;
     exit when v_tenant_id is null;
-    v_linked := v_linked + logloom_private.link_events_of(v_tenant_id, 1000);
+    begin
+      v_linked := v_linked + logloom_private.link_events_of(v_tenant_id, 1000);
+    exception when others then
+      -- What the server lacks concerns all tenants. Otherwise the events of this tenant wait.
+      if left(sqlstate, 2) in ('25', '53', '57', '58') then
+        raise;
+      end if;
+      perform logloom_private.record_job_error('link_audit_events', sqlstate, sqlerrm);
+    end;
   end loop;
-  begin
-    for v_day in
-      select d.*
-      from logloom.audit_digests d
-      where d.closed_at is null and d.day < logloom_private.utc_day(now())
-      order by d.day, d.tenant_id
-      limit 100
-    loop
-      v_record := row(
-        null, 'info', format('Audit trail of %s: %s events', v_day.day, v_day.events), 'audit',
-        null, null, null, null, null, jsonb_build_object(
-          'kind', 'audit_digest', 'day', v_day.day, 'events', v_day.events,
-          'digest', encode(v_day.digest, 'hex'),
-          'previous_digest', encode(v_day.previous_digest, 'hex')
-        )
-      );
+  for v_day in
+    select d.*
+    from logloom.audit_digests d
+    where d.closed_at is null and d.day < logloom_private.utc_day(now())
+    order by d.day, d.tenant_id
+    limit 100
+  loop
+    v_record := row(
+      null, 'info', format('Audit trail of %s: %s events', v_day.day, v_day.events), 'audit',
+      null, null, null, null, null, jsonb_build_object(
+        'kind', 'audit_digest', 'day', v_day.day, 'events', v_day.events,
+        'digest', encode(v_day.digest, 'hex'),
+        'previous_digest', encode(v_day.previous_digest, 'hex')
+      )
+    );
+    begin
       update logloom.audit_digests d
       set closed_at = clock_timestamp(),
         record_error = (logloom_private.ingest_own(v_day.tenant_id, array[v_record])).error
       where d.tenant_id = v_day.tenant_id and d.day = v_day.day;
-    end loop;
-  exception when others then
-    -- For example a full queue: the days are closed later, and the links stay.
-    perform logloom_private.record_job_error('link_audit_events', sqlstate, sqlerrm);
-    return null;
-  end;
-  return case when v_linked >= 1000 or v_day.day is not null then interval '0' end;
+      v_closed := v_closed + 1;
+    exception when others then
+      -- For example a full queue: the day is closed later, and the links stay.
+      perform logloom_private.record_job_error('link_audit_events', sqlstate, sqlerrm);
+    end;
+  end loop;
+  return case when v_linked >= 1000 or v_closed > 0 then interval '0' end;
 end;
 $function$;
 
@@ -16736,7 +16971,10 @@ begin
         ('logloom.audit_events',
           'r.occurred_at < $1 and r.day < logloom_private.audit_kept_from(r.tenant_id)',
           (select make_interval(days => min(p.audit_retention_days)) from logloom.plans p)),
-        ('logloom.audit_digests', 'r.day < logloom_private.audit_kept_from(r.tenant_id)', '0'),
+        -- The first kept day begins with the newest of these digests, which stays.
+        ('logloom.audit_digests',
+          'r.day < (select max(d.day) from logloom.audit_digests d where d.tenant_id = r.tenant_id '
+            'and d.day < logloom_private.audit_kept_from(r.tenant_id))', '0'),
         ('logloom.archive_restores', 'r.finished_at < $1', v_settings.audit_lifetime),
         ('logloom.alert_history', 'r.triggered_at < $1', v_settings.alert_history_lifetime),
         -- An incident is resolved after its last alert, so its alerts are deleted first.
@@ -21360,6 +21598,31 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.record_rows (
+  p_statement logloom_private.audited_statement,
+  p_old       jsonb[],
+  p_new       jsonb[]
+)
+  RETURNS bigint
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
+  AS $function$
+declare
+  v_unaudited bigint;
+begin
+  with events as materialized (
+    select e.*
+    from unnest(p_old, p_new) u (old, new)
+    cross join lateral logloom_private.audited_rows(p_statement, u.old, u.new) e
+  ), stored as (
+    insert into logloom.audit_events select e.* from events e where e.tenant_id is not null
+  )
+  select count(*) into v_unaudited from events e where e.tenant_id is null;
+  return v_unaudited;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.records_query (
   p_query_dsl text,
   p_group     jsonb
@@ -24420,6 +24683,29 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.skip_old_events (
+  p_collector logloom_private.collectors
+)
+  RETURNS logloom_private.collectors
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_now constant timestamptz := clock_timestamp();
+begin
+  if p_collector.name in ('auth', 'jobs', 'platform')
+    and p_collector.read_to < v_now - p_collector.every
+      - (case p_collector.failures when 0 then interval '1 hour' else '1 day' end)
+  then
+    p_collector.read_to := v_now - interval '10 minutes';
+    p_collector.cursor := p_collector.cursor - '{run,open,from,to,window_id,until}'::text[];
+  end if;
+  -- The clock may have been set back.
+  p_collector.read_to := least(p_collector.read_to, v_now);
+  return p_collector;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.slice_counts (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -24660,8 +24946,11 @@ declare
   v_claims constant jsonb := logloom_private.claims();
   v_settings constant logloom_private.settings := (select s from logloom_private.settings s);
   v_headers constant text := current_setting('request.headers', true);
-  v_request constant jsonb :=
-    case when pg_input_is_valid(v_headers, 'jsonb') then v_headers::jsonb end;
+  -- Headers have no nested values. Deep ones would exhaust the stack, even of pg_input_is_valid.
+  v_request constant jsonb := case
+    when regexp_replace(v_headers, '"(?:[^"\\]|\\.)*"', '', 'g') ~ '[[{].*[[{]' then null
+    when pg_input_is_valid(v_headers, 'jsonb') then v_headers::jsonb
+  end;
   v_tenant_id text := logloom_private.tenant_of_claims(v_claims);
   v_creates_tenant boolean := v_settings.provision_by_secret_key;
 begin
@@ -24936,12 +25225,10 @@ begin
   return (
     select left(t.text, 500)
     from btrim(regexp_replace(
-      regexp_replace(left(p_query, 4000), '(--[^\n]*|/\*([^*]|\*+[^*/])*\*+/|\s)+', ' ', 'g'),
-      '(?<![\w$])\d[\w.]*', '?', 'g'
+      regexp_replace(left(p_query, 4000), '\s+', ' ', 'g'), '(?<![\w$])\d[\w.]*', '?', 'g'
     )) t (text)
     where t.text ~* '^[( ]*(select|insert|update|delete|merge|call|with|values|table)\M'
-      -- Quotes, dollar quotes, nested comments, and those that were cut.
-      and p_query !~ '[''\\]|\$[[:alpha:]_]*\$|/\*[^*]*/\*' and t.text !~ '\*/|/ ?\*'
+      and p_query !~ '[''\\]|\$(?![0-9])|--|/\*'
   );
 end;
 $function$;
@@ -25144,6 +25431,30 @@ begin
     'reusable_bytes', v_storage.reusable_bytes,
     'measured_at', v_storage.measured_at
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.store_collected (
+  p_collector logloom_private.collectors,
+  p_records   logloom_private.own_record[],
+  p_note      text
+)
+  RETURNS logloom_private.collectors
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_answer constant logloom_private.own_answer := logloom_private.ingest_own(
+    logloom_private.project_tenant(), p_records
+  );
+begin
+  if v_answer.refused > 0 then
+    p_collector.note := v_answer.error;
+    p_collector.refused_at := clock_timestamp();
+  elsif v_answer.stored > 0 or p_collector.refused_at is null then
+    p_collector.note := p_note;
+  end if;
+  return p_collector;
 end;
 $function$;
 
@@ -25793,6 +26104,21 @@ begin
     return trim_scale(p_text::numeric);
   end if;
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.text_value (
+  p_text text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return to_jsonb(
+    case when length(p_text) > 2001 then left(p_text, 2001) || md5(p_text) else p_text end
+  );
 end;
 $function$;
 
@@ -29142,19 +29468,20 @@ declare
   v_day logloom.audit_digests;
   v_event logloom.audit_events;
   -- The last link that fits: of a day before, then of an event.
-  v_link bytea := (
-    select d.digest
-    from logloom.audit_digests d
-    where d.tenant_id = v_tenant_id and d.day < v_from
-    order by d.day desc
-    limit 1
-  );
+  v_link bytea;
   v_seen bigint;
 begin
   if v_to - v_from not between 0 and 365 then
     perform logloom_private.refuse('audit.days_are_invalid');
   end if;
   v_from := greatest(v_from, logloom_private.audit_kept_from(v_tenant_id));
+  select d.digest into v_link
+  from logloom.audit_digests d
+  where d.tenant_id = v_tenant_id and d.day < v_from
+  order by d.day desc
+  limit 1;
+  -- Only the first of all days begins with nothing.
+  v_link := coalesce(v_link, '');
   v_verdict.events := 0;
   v_verdict.erased := 0;
   for v_n in 0..v_to - v_from loop
@@ -29184,8 +29511,12 @@ begin
       v_link := sha256(v_link || v_event.digest);
       v_verdict.fault := case
         when v_event.position <> v_seen then 'event_missing'
-        when v_event.erased_at is null
+        -- An event that was erased before it was linked has a salt.
+        when (v_event.erased_at is null or v_event.salt is not null)
           and logloom_private.audit_event_digest(v_event) is distinct from v_event.digest
+          or v_event.erased_at is not null and row(
+            v_event.actor, v_event.subject, v_event.targets, v_event.details, v_event.client_id
+          ) is distinct from row('erased', '', '[]'::jsonb, '{}'::jsonb, null)
           then 'event_changed'
         when v_event.link is distinct from v_link then 'link_changed'
       end;
@@ -29198,7 +29529,7 @@ begin
     elsif v_seen < v_day.events then
       v_verdict.fault := 'event_missing';
       v_seen := v_seen + 1;
-    elsif v_link is distinct from v_day.digest then
+    elsif v_link is distinct from v_day.digest or v_seen > v_day.events then
       v_verdict.fault := 'digest_changed';
     end if;
     if v_verdict.fault is not null then
@@ -30967,6 +31298,9 @@ ALTER TABLE "logloom_private"."settings"
   ADD CONSTRAINT "settings_max_storage_bytes_is_positive" CHECK ((max_storage_bytes > 0));
 
 ALTER TABLE "logloom_private"."settings"
+  ADD CONSTRAINT "settings_project_tenant_id_is_not_blank" CHECK ((project_tenant_id ~ '\S'::text));
+
+ALTER TABLE "logloom_private"."settings"
   ADD CONSTRAINT "settings_sql_log_events_is_positive" CHECK ((sql_log_events >= 1));
 
 ALTER TABLE "logloom_private"."settings"
@@ -31617,7 +31951,7 @@ COMMENT ON COLUMN "logloom_private"."verifications"."records" IS 'The number of 
 
 COMMENT ON COLUMN "logloom_private"."verifications"."tenant_through" IS 'The last verified tenant.';
 
-COMMENT ON FUNCTION "logloom"."audit"(text, jsonb, jsonb, text) IS 'For SQL of the project: records an event in the audit trail, in the caller''s transaction, and returns its id. targets: what was changed, [{"type": "invoice", "id": "42"}]. The actor is the user of the request, or else the role. p_tenant_id: for roles other than anon and authenticated; the tenant of the token by default. Errors: PT400, PT401, PT403.';
+COMMENT ON FUNCTION "logloom"."audit"(text, jsonb, jsonb, text) IS 'For SQL of the project: records an event in the audit trail, in the caller''s transaction, and returns its id. targets: what was changed, [{"type": "invoice", "id": "42"}]. The actor is the user of the request, or else the role. p_tenant_id: for roles other than anon and authenticated; the tenant of the token by default. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "logloom"."audit_table"(regclass, text[], text[], text) IS 'Records each insert, update, delete and truncate of a table in the audit trail, by triggers. The table''s owner calls it; a second call replaces the first. columns: the columns whose values are recorded (default: all). ignore: columns that are never recorded. tenant: the column with the tenant of a row; without it, or where it is null, the tenant of the token. A change without a tenant is not recorded. Errors: PT400.';
 
@@ -31675,7 +32009,7 @@ COMMENT ON FUNCTION "public"."delete_tenant"(text) IS 'Deletes the tenant with a
 
 COMMENT ON FUNCTION "public"."erase_audit_subject"(text, text) IS 'Erases the content of the project''s own events whose actor or target is p_subject, at most 10000 a call, and returns their number: call it until it returns 0. Time, action and place in the chain stay. Requires the role admin. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."exchange_platform_logs"(jsonb) IS 'The edge function logloom-platform calls it. p_read: what it has read, {} at first: {window_id, records (with their ids), last (the time of the last row of a full page)} or {window_id, error, retry_after}. Returns what to read next, {window_id, from, to, sources}, or null. Errors: PT400, PT409 (another project''s database), PT503.';
+COMMENT ON FUNCTION "public"."exchange_platform_logs"(jsonb) IS 'The edge function logloom-platform calls it. p_read: what it has read, {} at first: {window_id, records (with their ids), last (the time of the last row of a full page), is_end (if the run ends)} or {window_id, error, retry_after}. Returns what to read next, {window_id, from, to, sources}, or null. Errors: PT400, PT409 (another project''s database), PT503.';
 
 COMMENT ON FUNCTION "public"."expire_alert_silence"(uuid, text) IS 'Ends a silence now and returns it. A silence that has ended stays as it is. Errors: PT400, PT401, PT403, PT404.';
 
@@ -31917,7 +32251,7 @@ COMMENT ON TABLE "logloom_private"."blocks" IS 'Records of past days, up to sett
 
 COMMENT ON TABLE "logloom_private"."canary_rounds" IS 'The canary''s rounds, one a minute, kept for a day. A round has the times when its record was acknowledged, found by a search and found by a tail, and when the records of the last hour were counted.';
 
-COMMENT ON TABLE "logloom_private"."collectors" IS 'Collectors of the project''s own events. Those with is_on store them in settings.project_tenant_id. read_to: everything before was read, except rows that became visible more than two minutes late. cursor: what the next read needs, such as ids that it finds again. note: what the last read lacks, and why. sources: the logs that platform reads.';
+COMMENT ON TABLE "logloom_private"."collectors" IS 'Collectors of the project''s own events. Those with is_on store them in settings.project_tenant_id. read_to: everything before was read, except rows that became visible more than two minutes late. cursor: what the next read needs, such as ids that it finds again. note: what the last read lacks, and why. refused_at: when records were last refused. sources: the logs that platform reads.';
 
 COMMENT ON TABLE "logloom_private"."confirmation_mails" IS 'A row for each mail with a code, kept as long as it counts towards the limit of the mailbox.';
 
@@ -32003,7 +32337,7 @@ COMMENT ON TYPE "logloom_private"."alert_reading" IS 'How many records were read
 
 COMMENT ON TYPE "logloom_private"."alert_window" IS 'A window of a rule, or of one of its groups, and its value.';
 
-COMMENT ON TYPE "logloom_private"."audited_statement" IS 'What the events of a statement on an audited table have in common. name, keys: the table and its primary key. hidden_columns: columns that are not recorded. listed_columns: columns that must exist. tenant_column: the column with a row''s tenant; tenant_id: of rows without one.';
+COMMENT ON TYPE "logloom_private"."audited_statement" IS 'What the events of a statement on an audited table have in common. name, keys: the table and its primary key. hidden_columns: columns that are not recorded. columns_have_changed: a column that audit_table() was given has another name now. tenant_column: the column with a row''s tenant; tenant_id: of rows without one. row_source: SQL that selects the columns of a row.';
 
 COMMENT ON TYPE "logloom_private"."collected" IS 'New records and the next state of a collector. is_complete: false if more can be read now.';
 

@@ -1,6 +1,9 @@
 begin;
 \ir ../actors.psql
 select plan(14);
+insert into logloom.tenants (tenant_id, plan_id)
+select t.tenant_id, 'free' from unnest('{acme,demo}'::text[]) t (tenant_id)
+on conflict do nothing;
 
 create schema shop;
 create function pg_temp.events(p_tenant_id text default 'acme')

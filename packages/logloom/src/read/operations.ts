@@ -191,7 +191,7 @@ export interface Operations {
   };
   delete_saved_search: { parameters: { p_id: string }; answer: Success };
   delete_tenant: { parameters: { p_tenant_id: string }; answer: TenantDeletion };
-  erase_audit_subject: { parameters: { p_subject: string; p_tenant_id?: string }; answer: number };
+  erase_audit_subject: { parameters: { p_subject?: string; p_tenant_id?: string }; answer: number };
   expire_alert_silence: {
     parameters: { p_silence_id: string; p_tenant_id?: string };
     answer: AlertSilence;
