@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { becomes } from "../../../tests/support/eventually.ts";
 import { Buffer } from "node:buffer";
 import { success } from "../_shared/errors.ts";
 import { readSealedSecrets } from "../_shared/sealed_secrets.ts";
@@ -117,7 +118,8 @@ Deno.test("batches of one tenant are read one at a time, independent of other te
     },
   });
   const reads = async (...expected: string[]) => {
-    // Lets the next calls begin.
+    await becomes(expected, () => Promise.resolve([...answers.keys()]));
+    // Lets a call begin that should wait.
     await new Promise((resolve) => setTimeout(resolve));
     assert.deepEqual([...answers.keys()], expected);
   };
