@@ -190,6 +190,7 @@ inBrowser(
     assert.equal(await focused(), "Save this search");
 
     // Back closes a dialog and stays on the page; the next one goes back.
+    await page.waitForFunction(() => !history.state?.dialogs);
     await star.press("Enter");
     await page.goBack();
     await name.waitFor({ state: "detached" });
