@@ -189,9 +189,30 @@ inBrowser(
     await page.getByRole("button", { name: "Cancel" }).click();
     assert.equal(await focused(), "Save this search");
 
-    // Back closes a dialog and stays on the page; the next one goes back.
+    // A dialog that opens while the closed one's step back is under way stays open.
     await page.waitForFunction(() => !history.state?.dialogs);
     await star.press("Enter");
+    await page.evaluate(async () => {
+      const press = (selector: string) => document.querySelector<HTMLElement>(selector)?.click();
+      const isBack = new Promise((resolve) =>
+        addEventListener("popstate", resolve, { once: true })
+      );
+      const isAsked = new Promise<void>((resolve) => {
+        history.back = () => {
+          History.prototype.back.call(history);
+          resolve();
+        };
+      });
+      press('dialog [aria-label="Close"]');
+      await isAsked;
+      press('[aria-label="Save this search"]');
+      await isBack;
+      Reflect.deleteProperty(history, "back");
+    });
+    await page.waitForFunction(() => history.state?.dialogs === 1);
+    assert.equal(await name.count(), 1);
+
+    // Back closes a dialog and stays on the page; the next one goes back.
     await page.goBack();
     await name.waitFor({ state: "detached" });
     assert.equal(await hash(page), "#q=level:error");

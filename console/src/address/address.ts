@@ -87,6 +87,8 @@ export function keepOwnHistory(): void {
 }
 
 let openDialogs = 0;
+/** Whether the step back of a closed dialog is under way. It must not close a dialog that opened meanwhile. */
+let isLeaving = false;
 const dialogsOf = (state: unknown): number => Object(state).dialogs ?? 0;
 
 /** Lets the back button close a dialog. `onBack` returns false if it must stay. Call the result once it is closed. */
@@ -96,7 +98,8 @@ export function openDialog(onBack: () => boolean): () => void {
   const dialogs = ++openDialogs;
   const push = () => history.pushState({ dialogs }, "", location.href);
   const listener = () => {
-    if (dialogsOf(history.state) < dialogs && !onBack()) push();
+    if (dialogsOf(history.state) >= dialogs) return;
+    if (isLeaving || !onBack()) push();
   };
   if (dialogsOf(history.state) < dialogs) push();
   globalThis.addEventListener("popstate", listener);
@@ -104,7 +107,13 @@ export function openDialog(onBack: () => boolean): () => void {
     globalThis.removeEventListener("popstate", listener);
     openDialogs -= 1;
     // Another dialog may open at once and use the same history entry.
-    setTimeout(() => dialogsOf(history.state) > openDialogs && history.back());
+    setTimeout(() => {
+      if (dialogsOf(history.state) <= openDialogs) return;
+      isLeaving = true;
+      const end = () => setTimeout(() => isLeaving = false);
+      globalThis.addEventListener("popstate", end, { once: true });
+      history.back();
+    });
   };
 }
 
