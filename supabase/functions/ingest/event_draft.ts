@@ -14,6 +14,8 @@ export interface Envelope {
   readonly originalLevel?: string;
   readonly level?: Level | null;
   readonly msg?: unknown;
+  /** Wins over the members. */
+  readonly reqId?: string;
   /** Defaults for fields that the members lack. */
   readonly defaults?: Readonly<Partial<Record<TextField, string>>>;
   /** Used if the members have no level. */
@@ -55,6 +57,10 @@ export class Draft {
     if (envelope.msg !== undefined) {
       if (this.texts[0] !== null) this.#addAttr("msg", event.msg);
       this.texts[0] = textOf(envelope.msg);
+    }
+    if (envelope.reqId !== undefined) {
+      if (this.texts[reqIdColumn] !== null) this.#addAttr("req_id", event.req_id);
+      this.texts[reqIdColumn] = envelope.reqId;
     }
     if (hasOtherNames) this.#takeOtherNames(envelope);
     this.#fallBack(envelope);
@@ -179,7 +185,7 @@ export class Draft {
     this.texts[envColumn] ??= envOfTags(event.ddtags);
     const traceId = take(event, "trace_id", used, nameText);
     const spanId = take(event, "span_id", used, nameText);
-    this.texts[3] ??= traceId ?? null;
+    this.texts[reqIdColumn] ??= traceId ?? null;
 
     if (traceId !== undefined) this.#addAttr("trace_id", traceId);
     if (spanId !== undefined) this.#addAttr("span_id", spanId);
@@ -253,6 +259,7 @@ function take<T>(
 }
 
 const envColumn = textFields.indexOf("env");
+const reqIdColumn = textFields.indexOf("req_id");
 
 /** The env in Datadog's tags (`env:prod,team:pay`). The tags stay. */
 function envOfTags(tags: unknown): Text {

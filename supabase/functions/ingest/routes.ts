@@ -13,7 +13,7 @@ import { logflare } from "./protocols/logflare.ts";
 import { loki, lokiStatus } from "./protocols/loki.ts";
 import { marker } from "./protocols/markers.ts";
 import { nativeFor } from "./protocols/json_events.ts";
-import { otlp, otlpOther } from "./protocols/otlp.ts";
+import { otlp, otlpMetrics, otlpTraces } from "./protocols/otlp.ts";
 
 type Choose = (incoming: Incoming) => Protocol | undefined;
 
@@ -22,8 +22,9 @@ const routes: readonly (readonly [RegExp, Choose])[] = [
   [/^$/, nativeFor],
   [/^\/lines$/, () => lines],
   [/^\/marker$/, () => marker],
-  [/^\/v1\/logs$/, () => otlp],
-  [/^\/v1\/(?:traces|metrics)$/, () => otlpOther],
+  [/^(?:\/otlp)?\/v1\/logs$/, () => otlp],
+  [/^(?:\/otlp)?\/v1\/traces$/, () => otlpTraces],
+  [/^(?:\/otlp)?\/v1\/metrics$/, () => otlpMetrics],
   [/^\/loki\/api\/v1\/push$/, () => loki],
   [/^\/(?:loki\/)?ready$|^\/loki\/api\/v1\/labels$/, () => lokiStatus],
   [/^\/es(?:\/|$)/, () => elasticsearch],

@@ -13,8 +13,8 @@ import {
   receiver,
   type Reply,
 } from "../protocol.ts";
-import { readOtlpJson } from "./otlp_json.ts";
-import { readOtlpProtobuf } from "./otlp_protobuf.ts";
+import { readLogsJson, readSpansJson } from "./otlp_json.ts";
+import { readLogsProtobuf, readSpansProtobuf } from "./otlp_protobuf.ts";
 import { MalformedOtlp } from "./otlp_records.ts";
 
 /** OTLP/HTTP logs: https://opentelemetry.io/docs/specs/otlp/#otlphttp, JSON and protobuf. */
@@ -22,26 +22,66 @@ export const otlp: Protocol = {
   ...receiver,
   saysWhatIsStored: true,
   maxEvents: 10_000,
-  read: readOtlp,
+  read: (incoming, content, events) =>
+    readOtlp(incoming, content, (isJson) => {
+      if (isJson) readLogsJson(content, events);
+      else readLogsProtobuf(content.bytes, events);
+      return ({ rejected, errors }) => ({ rejected, errors, item: "record", list: "LogRecords" });
+    }),
   refused,
 };
 
-/** Refuses traces and metrics, which exporters send to the same host by default. */
-export const otlpOther: Protocol = {
+/** OTLP/HTTP traces: a span and each of its events is a record. */
+export const otlpTraces: Protocol = {
   ...otlp,
-  greet: (incoming) => refused(incoming, { status: 404, error: "Only logs are accepted here" }),
+  maxEvents: 20_000,
+  read: (incoming, content, events) =>
+    readOtlp(incoming, content, (isJson) => {
+      // The answer counts spans, not records.
+      events.listsAllErrors = true;
+      const spanOf: number[] = [];
+      let spans = 0;
+      const added = () => {
+        while (spanOf.length < events.count) spanOf.push(spans);
+        spans++;
+      };
+      if (isJson) readSpansJson(content, events, added);
+      else readSpansProtobuf(content.bytes, events, added);
+      return ({ errors }) => {
+        const refused = new Map(errors.map((error) => [spanOf[error.index], error]));
+        const bySpan = [...refused].map(([index, error]) => ({ ...error, index }));
+        return { rejected: refused.size, errors: bySpan, item: "span", list: "Spans" };
+      };
+    }),
 };
 
-function readOtlp(incoming: Incoming, content: Content, events: EventCollector): Result<Reading> {
+/** Refuses metrics, which exporters send to the same host by default. */
+export const otlpMetrics: Protocol = {
+  ...otlp,
+  greet: (incoming) =>
+    refused(incoming, { status: 404, error: "Only logs and traces are accepted here" }),
+};
+
+/** The rejected part of a request, in its own items: log records or spans. */
+interface Rejected extends Pick<Outcome, "rejected" | "errors"> {
+  readonly item: string;
+  /** The end of `rejected…`, the count's name. */
+  readonly list: string;
+}
+
+function readOtlp(
+  incoming: Incoming,
+  content: Content,
+  read: (isJson: boolean) => (outcome: Outcome) => Rejected,
+): Result<Reading> {
   const isJson = saysJson(incoming, content.bytes[0]);
   try {
-    if (isJson) readOtlpJson(content, events);
-    else readOtlpProtobuf(content.bytes, events);
+    const rejectedOf = read(isJson);
+    return success({ accepted: (outcome) => accepted(rejectedOf(outcome), isJson) });
   } catch (error) {
     if (!(error instanceof MalformedOtlp)) throw error;
     return failure(400, error.message);
   }
-  return success({ accepted: (outcome) => accepted(outcome, isJson) });
 }
 
 /** Whether a body is JSON. Without a content type the first byte decides: no protobuf message begins with a brace. */
@@ -52,15 +92,15 @@ function saysJson({ headers }: Incoming, first?: number): boolean {
 
 const protobufType = { "Content-Type": "application/x-protobuf" };
 
-function accepted({ rejected, errors }: Outcome, isJson: boolean): Reply {
-  const errorMessage = errors.slice(0, 3).map(({ index, message }) => `record ${index}: ${message}`)
-    .join("; ");
+function accepted({ rejected, errors, item, list }: Rejected, isJson: boolean): Reply {
+  const errorMessage = errors.slice(0, 3)
+    .map(({ index, message }) => `${item} ${index}: ${message}`).join("; ");
   if (isJson) {
     return json(
       200,
       rejected === 0
         ? {}
-        : { partialSuccess: { rejectedLogRecords: String(rejected), errorMessage } },
+        : { partialSuccess: { [`rejected${list}`]: String(rejected), errorMessage } },
     );
   }
   const writer = new PbfWriter();

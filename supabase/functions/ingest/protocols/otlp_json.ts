@@ -15,46 +15,90 @@ import {
   idFromText,
   MalformedOtlp,
   originOf,
+  type OtlpOrigin,
   type OtlpRecord,
   type OtlpScope,
   resourceOf,
 } from "./otlp_records.ts";
+import { addSpan, type OtlpSpan } from "./otlp_spans.ts";
+
+/** What a request of one kind holds, and the names of its lists. */
+interface Names {
+  readonly what: string;
+  readonly resources: string;
+  readonly scopes: string;
+  readonly items: string;
+}
+
+const logNames: Names = {
+  what: "logs",
+  resources: "resourceLogs",
+  scopes: "scopeLogs",
+  items: "logRecords",
+};
+
+const spanNames: Names = {
+  what: "spans",
+  resources: "resourceSpans",
+  scopes: "scopeSpans",
+  items: "spans",
+};
 
 /** Adds the records of an ExportLogsServiceRequest in JSON, whose ids are hexadecimal. */
-export function readOtlpJson(content: Content, events: EventCollector): void {
+export function readLogsJson(content: Content, events: EventCollector): void {
+  for (const { item, origin } of itemsOf(content, logNames)) {
+    if (isObject(item)) addRecord(recordOf(item), origin, events);
+    else events.reject("not_an_object", "A log record must be a JSON object");
+  }
+}
+
+/** Adds the spans of an ExportTraceServiceRequest in JSON. `added` is called after each. */
+export function readSpansJson(content: Content, events: EventCollector, added: () => void): void {
+  for (const { item, origin } of itemsOf(content, spanNames)) {
+    if (isObject(item)) addSpan(spanOf(item), origin, events);
+    else events.reject("not_an_object", "A span must be a JSON object");
+    added();
+  }
+}
+
+function* itemsOf(
+  content: Content,
+  { what, resources, scopes, items }: Names,
+): Generator<{ readonly item: unknown; readonly origin: OtlpOrigin }> {
   const request = content.parse(content.text);
   if (!isObject(request)) throw new MalformedOtlp("The body is not a JSON object");
-  for (const resourceLogs of listIn(request, "resourceLogs", "")) {
-    const resource = resourceOf(attributesIn(memberIn(resourceLogs, "resource")));
-    for (const scopeLogs of listIn(resourceLogs, "scopeLogs", "resource schemaUrl")) {
-      const origin = originOf(resource, scopeOf(scopeLogs, resourceLogs));
-      for (const record of arrayIn(scopeLogs, "logRecords", "scope schemaUrl")) {
-        if (isObject(record)) addRecord(recordOf(record), origin, events);
-        else events.reject("not_an_object", "A log record must be a JSON object");
-      }
+  for (const ofResource of listIn(request, resources, what, "")) {
+    const resource = resourceOf(attributesIn(memberIn(ofResource, "resource")));
+    for (const ofScope of listIn(ofResource, scopes, what, "resource schemaUrl")) {
+      const origin = originOf(resource, scopeOf(ofScope, ofResource));
+      for (const item of arrayIn(ofScope, items, what, "scope schemaUrl")) yield { item, origin };
     }
   }
 }
 
-function scopeOf(scopeLogs: JsonObject, resourceLogs: JsonObject): OtlpScope {
-  const scope = memberIn(scopeLogs, "scope");
+function scopeOf(ofScope: JsonObject, ofResource: JsonObject): OtlpScope {
+  const scope = memberIn(ofScope, "scope");
   const attributes = attributesIn(scope);
   return {
     name: textIn(scope, "name"),
     version: textIn(scope, "version"),
     attributes: Object.keys(attributes).length > 0 ? attributes : undefined,
-    schemaUrl: textIn(scopeLogs, "schemaUrl") ?? textIn(resourceLogs, "schemaUrl"),
+    schemaUrl: textIn(ofScope, "schemaUrl") ?? textIn(ofResource, "schemaUrl"),
   };
 }
 
 /** Names in snake case, which OTLP does not allow. They are refused, because unknown members are ignored silently. */
 const snakeCase =
-  "time_unix_nano observed_time_unix_nano severity_number severity_text trace_id span_id event_name dropped_attributes_count"
+  "time_unix_nano observed_time_unix_nano start_time_unix_nano end_time_unix_nano severity_number severity_text trace_id span_id parent_span_id trace_state event_name dropped_attributes_count"
     .split(" ");
 
-function recordOf(record: JsonObject): OtlpRecord {
-  const wrong = snakeCase.find((name) => Object.hasOwn(record, name));
+function refuseSnakeCase(item: JsonObject): void {
+  const wrong = snakeCase.find((name) => Object.hasOwn(item, name));
   if (wrong !== undefined) throw notCamelCase(wrong);
+}
+
+function recordOf(record: JsonObject): OtlpRecord {
+  refuseSnakeCase(record);
   const time = timeIn(record, "timeUnixNano");
   const observed = timeIn(record, "observedTimeUnixNano");
   return {
@@ -70,6 +114,45 @@ function recordOf(record: JsonObject): OtlpRecord {
     eventName: record.eventName,
     droppedAttributes: record.droppedAttributesCount,
   };
+}
+
+function spanOf(span: JsonObject): OtlpSpan {
+  refuseSnakeCase(span);
+  const status = memberIn(span, "status");
+  return {
+    name: span.name,
+    traceId: idOf(span.traceId, 16),
+    spanId: idOf(span.spanId, 8),
+    parentId: idOf(span.parentSpanId, 8),
+    kind: span.kind,
+    start: timeIn(span, "startTimeUnixNano"),
+    end: timeIn(span, "endTimeUnixNano"),
+    attributes: attributesIn(span),
+    statusCode: status.code,
+    statusMessage: status.message,
+    traceState: span.traceState,
+    flags: span.flags,
+    droppedAttributes: span.droppedAttributesCount,
+    droppedEvents: span.droppedEventsCount,
+    droppedLinks: span.droppedLinksCount,
+    events: listOf(span, "events").map((event) => ({
+      time: timeIn(event, "timeUnixNano"),
+      name: event.name,
+      attributes: attributesIn(event),
+      droppedAttributes: event.droppedAttributesCount,
+    })),
+    links: listOf(span, "links").map((link) => ({
+      traceId: idOf(link.traceId, 16),
+      spanId: idOf(link.spanId, 8),
+      traceState: link.traceState,
+      attributes: attributesIn(link),
+    })),
+  };
+}
+
+/** A list of objects in a span; [] if it is missing. */
+function listOf(span: JsonObject, key: string): readonly JsonObject[] {
+  return listIn({ [key]: span[key] ?? [] }, key, "spans", "");
 }
 
 /** An id that is neither text nor bytes stays JSON text. */
@@ -89,9 +172,14 @@ function notCamelCase(name: string): MalformedOtlp {
 
 /**
  * The list in `key`, or [] if it is missing. Without the list, only the members in `beside` are allowed: any other
- * member means that this is not a logs request.
+ * member means that this is another request.
  */
-function arrayIn(object: JsonObject, key: string, beside: string): readonly unknown[] {
+function arrayIn(
+  object: JsonObject,
+  key: string,
+  what: string,
+  beside: string,
+): readonly unknown[] {
   const list = Object.hasOwn(object, key) ? object[key] ?? undefined : undefined;
   if (list === undefined) {
     const other = Object.keys(object).find((name) =>
@@ -102,15 +190,20 @@ function arrayIn(object: JsonObject, key: string, beside: string): readonly unkn
       throw notCamelCase(other);
     }
     throw new MalformedOtlp(
-      `${key} is missing, where ${other.slice(0, 60)} is: only logs are accepted here`,
+      `${key} is missing, where ${other.slice(0, 60)} is: only ${what} are accepted here`,
     );
   }
   if (!Array.isArray(list)) throw new MalformedOtlp(`${key} must be an array`);
   return list;
 }
 
-function listIn(object: JsonObject, key: string, beside: string): readonly JsonObject[] {
-  const list = arrayIn(object, key, beside);
+function listIn(
+  object: JsonObject,
+  key: string,
+  what: string,
+  beside: string,
+): readonly JsonObject[] {
+  const list = arrayIn(object, key, what, beside);
   if (!list.every(isObject)) throw new MalformedOtlp(`${key} must hold objects only`);
   return list;
 }

@@ -8,11 +8,13 @@ import {
   idFromBytes,
   MalformedOtlp,
   originOf,
+  type OtlpOrigin,
   type OtlpRecord,
   type OtlpResource,
   type OtlpScope,
   resourceOf,
 } from "./otlp_records.ts";
+import { addSpan, type OtlpLink, type OtlpSpan, type OtlpSpanEvent } from "./otlp_spans.ts";
 import {
   delimited,
   eachField,
@@ -29,9 +31,27 @@ import {
  * Adds the records of an ExportLogsServiceRequest (opentelemetry/proto/collector/logs/v1/logs_service.proto). Events are
  * read directly from the bytes, without objects between.
  */
-export function readOtlpProtobuf(bytes: Bytes, events: EventCollector): void {
+export function readLogsProtobuf(bytes: Bytes, events: EventCollector): void {
+  read(bytes, (reader, end, origin) => addRecord(reader.readRecord(end), origin, events));
+}
+
+/**
+ * Adds the spans of an ExportTraceServiceRequest (opentelemetry/proto/trace/v1/trace.proto), which has the fields of a
+ * logs request down to its scopes. `added` is called after each.
+ */
+export function readSpansProtobuf(bytes: Bytes, events: EventCollector, added: () => void): void {
+  read(bytes, (reader, end, origin) => {
+    addSpan(reader.readSpan(end), origin, events);
+    added();
+  });
+}
+
+/** Adds the message that ends at `end`. */
+type AddItem = (reader: OtlpReader, end: number, origin: OtlpOrigin) => void;
+
+function read(bytes: Bytes, add: AddItem): void {
   try {
-    new OtlpReader(bytes, events).readRequest();
+    new OtlpReader(bytes, add).readRequest();
   } catch (error) {
     if (!isMalformed(error)) throw error;
     throw new MalformedOtlp("The body is not an OTLP request in protobuf");
@@ -45,22 +65,22 @@ const maxDepth = 64;
 
 class OtlpReader {
   readonly #pbf: PbfReader;
-  readonly #events: EventCollector;
+  readonly #add: AddItem;
   #values = 0;
 
-  constructor(bytes: Bytes, events: EventCollector) {
+  constructor(bytes: Bytes, add: AddItem) {
     this.#pbf = new PbfReader(bytes);
-    this.#events = events;
+    this.#add = add;
   }
 
   readRequest(): void {
     const pbf = this.#pbf;
     eachField(pbf, pbf.length, (field) => {
-      if (field === 1 && pbf.type === delimited) this.#readResourceLogs(endOf(pbf, pbf.length));
+      if (field === 1 && pbf.type === delimited) this.#readResource(endOf(pbf, pbf.length));
     });
   }
 
-  #readResourceLogs(end: number): void {
+  #readResource(end: number): void {
     const pbf = this.#pbf;
     // The resource may come after its records.
     const resource: JsonObject = {};
@@ -81,14 +101,14 @@ class OtlpReader {
     const told = resourceOf(resource);
     for (let at = 0; at < scopes.length; at += 2) {
       pbf.pos = scopes[at];
-      this.#readScopeLogs(scopes[at + 1], told, schemaUrl);
+      this.#readScope(scopes[at + 1], told, schemaUrl);
     }
     pbf.pos = after;
   }
 
-  #readScopeLogs(end: number, resource: OtlpResource, schemaUrl: string | undefined): void {
+  #readScope(end: number, resource: OtlpResource, schemaUrl: string | undefined): void {
     const pbf = this.#pbf;
-    const records: number[] = [];
+    const items: number[] = [];
     const scope: OtlpScope = { schemaUrl };
     eachField(pbf, end, (field) => {
       if (pbf.type !== delimited || field > 3) return;
@@ -107,20 +127,20 @@ class OtlpReader {
           }
         });
       } else {
-        this.#note(records, inner);
+        this.#note(items, inner);
       }
       pbf.pos = inner;
     });
     const after = pbf.pos;
     const origin = originOf(resource, scope);
-    for (let at = 0; at < records.length; at += 2) {
-      pbf.pos = records[at];
-      addRecord(this.#readRecord(records[at + 1]), origin, this.#events);
+    for (let at = 0; at < items.length; at += 2) {
+      pbf.pos = items[at];
+      this.#add(this, items[at + 1], origin);
     }
     pbf.pos = after;
   }
 
-  #readRecord(end: number): OtlpRecord {
+  readRecord(end: number): OtlpRecord {
     const pbf = this.#pbf;
     const record: OtlpRecord = { attributes: {} };
     eachField(pbf, end, (field) => {
@@ -150,10 +170,10 @@ class OtlpReader {
           record.droppedAttributes = pbf.readVarint();
           break;
         case 9 * 8 + delimited:
-          record.traceId = idFromBytes(readBytes(pbf, endOf(pbf, end)), 16);
+          record.traceId = this.#readId(end, 16);
           break;
         case 10 * 8 + delimited:
-          record.spanId = idFromBytes(readBytes(pbf, endOf(pbf, end)), 8);
+          record.spanId = this.#readId(end, 8);
           break;
         case 11 * 8 + 1:
           record.observed = readNanos(pbf);
@@ -164,6 +184,115 @@ class OtlpReader {
     });
     record.time ??= record.observed;
     return record;
+  }
+
+  readSpan(end: number): OtlpSpan {
+    const pbf = this.#pbf;
+    const span: OtlpSpan = { attributes: {}, events: [], links: [] };
+    eachField(pbf, end, (field) => {
+      switch (field * 8 + pbf.type) {
+        case 1 * 8 + delimited:
+          span.traceId = this.#readId(end, 16);
+          break;
+        case 2 * 8 + delimited:
+          span.spanId = this.#readId(end, 8);
+          break;
+        case 3 * 8 + delimited:
+          span.traceState = readText(pbf, end);
+          break;
+        case 4 * 8 + delimited:
+          span.parentId = this.#readId(end, 8);
+          break;
+        case 5 * 8 + delimited:
+          span.name = readText(pbf, end);
+          break;
+        case 6 * 8 + 0:
+          span.kind = pbf.readVarint(true);
+          break;
+        case 7 * 8 + 1:
+          span.start = readNanos(pbf);
+          break;
+        case 8 * 8 + 1:
+          span.end = readNanos(pbf);
+          break;
+        case 9 * 8 + delimited:
+          this.#readKeyValue(endOf(pbf, end), 1, span.attributes);
+          break;
+        case 10 * 8 + 0:
+          span.droppedAttributes = pbf.readVarint();
+          break;
+        case 11 * 8 + delimited:
+          span.events.push(this.#readSpanEvent(endOf(pbf, end)));
+          break;
+        case 12 * 8 + 0:
+          span.droppedEvents = pbf.readVarint();
+          break;
+        case 13 * 8 + delimited:
+          span.links.push(this.#readLink(endOf(pbf, end)));
+          break;
+        case 14 * 8 + 0:
+          span.droppedLinks = pbf.readVarint();
+          break;
+        case 15 * 8 + delimited:
+          this.#readStatus(endOf(pbf, end), span);
+          break;
+        case 16 * 8 + 5:
+          span.flags = pbf.readFixed32();
+          break;
+        case 1 * 8 + 1:
+          // A log record's time.
+          throw new MalformedOtlp("The body holds logs: only spans are accepted here");
+      }
+    });
+    return span;
+  }
+
+  #readSpanEvent(end: number): OtlpSpanEvent {
+    const pbf = this.#pbf;
+    this.#countValue();
+    const event: OtlpSpanEvent = { attributes: {} };
+    eachField(pbf, end, (field) => {
+      switch (field * 8 + pbf.type) {
+        case 1 * 8 + 1:
+          event.time = readNanos(pbf);
+          break;
+        case 2 * 8 + delimited:
+          event.name = readText(pbf, end);
+          break;
+        case 3 * 8 + delimited:
+          this.#readKeyValue(endOf(pbf, end), 1, event.attributes);
+          break;
+        case 4 * 8 + 0:
+          event.droppedAttributes = pbf.readVarint();
+      }
+    });
+    return event;
+  }
+
+  #readLink(end: number): OtlpLink {
+    const pbf = this.#pbf;
+    this.#countValue();
+    const link: OtlpLink = { attributes: {} };
+    eachField(pbf, end, (field) => {
+      if (pbf.type !== delimited) return;
+      if (field === 1) link.traceId = this.#readId(end, 16);
+      else if (field === 2) link.spanId = this.#readId(end, 8);
+      else if (field === 3) link.traceState = readText(pbf, end);
+      else if (field === 4) this.#readKeyValue(endOf(pbf, end), 1, link.attributes);
+    });
+    return link;
+  }
+
+  #readStatus(end: number, span: OtlpSpan): void {
+    const pbf = this.#pbf;
+    eachField(pbf, end, (field) => {
+      if (field === 2 && pbf.type === delimited) span.statusMessage = readText(pbf, end);
+      else if (field === 3 && pbf.type === 0) span.statusCode = pbf.readVarint(true);
+    });
+  }
+
+  #readId(end: number, size: number): string | undefined {
+    return idFromBytes(readBytes(this.#pbf, endOf(this.#pbf, end)), size);
   }
 
   /** Reads key-values: of a Resource or a KeyValueList. */

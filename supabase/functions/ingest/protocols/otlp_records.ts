@@ -46,7 +46,7 @@ export interface OtlpOrigin {
   readonly sharedBytes: number;
 }
 
-/** Thrown if a body is not an ExportLogsServiceRequest. */
+/** Thrown if a body is not the request of its path: an ExportLogsServiceRequest or ExportTraceServiceRequest. */
 export class MalformedOtlp extends Error {}
 
 /** A resource's values, for all of its scopes. */
@@ -103,20 +103,12 @@ export function addRecord(record: OtlpRecord, origin: OtlpOrigin, events: EventC
   if (isDrain && events.leaveOutOwn(members, eventName ?? body)) return;
   if (record.traceId !== undefined) addMember(members, "trace_id", record.traceId);
   if (record.spanId !== undefined) addMember(members, "span_id", record.spanId);
-  if (origin.resource !== undefined) addMember(members, "resource", origin.resource);
-  const { name, version, attributes: ofScope, schemaUrl } = origin.scope;
-  const beside = {
-    scope: name,
-    scope_version: version,
-    scope_attributes: ofScope,
-    schema_url: schemaUrl,
+  addOrigin(members, origin);
+  addUnlessEmpty(members, {
     flags: record.flags,
     dropped_attributes_count: record.droppedAttributes,
     observed_ts: observedOf(record),
-  };
-  for (const [key, value] of Object.entries(beside)) {
-    if (value && value !== "0") addMember(members, key, value);
-  }
+  });
   if (eventName !== undefined && !isDrain) addMember(members, "event_name", eventName);
   const told = isDrain ? supabaseEnvelope(members) : undefined;
   events.add(members, {
@@ -131,6 +123,24 @@ export function addRecord(record: OtlpRecord, origin: OtlpOrigin, events: EventC
       ...eventName !== undefined && { msg: eventName },
     },
   });
+}
+
+/** Adds the resource and the scope of a record or span. */
+export function addOrigin(members: JsonObject, { resource, scope }: OtlpOrigin): void {
+  if (resource !== undefined) addMember(members, "resource", resource);
+  addUnlessEmpty(members, {
+    scope: scope.name,
+    scope_version: scope.version,
+    scope_attributes: scope.attributes,
+    schema_url: scope.schemaUrl,
+  });
+}
+
+/** Adds values that say something: OTLP's empty values are 0 and "". */
+export function addUnlessEmpty(members: JsonObject, values: JsonObject): void {
+  for (const [key, value] of Object.entries(values)) {
+    if (value && value !== "0") addMember(members, key, value);
+  }
 }
 
 /** The observed time, if it is not the event's time, in ISO 8601 with all its digits. */

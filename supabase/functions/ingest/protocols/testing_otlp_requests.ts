@@ -86,14 +86,114 @@ export function asProtobuf(
   return new Uint8Array(writer.finish());
 }
 
+interface Event {
+  nanos: bigint;
+  name: string;
+  attributes?: { [key: string]: Value };
+}
+
+export interface Span {
+  traceId: string;
+  spanId: string;
+  parentId?: string;
+  name: string;
+  kind?: number;
+  start: bigint;
+  end: bigint;
+  attributes?: { [key: string]: Value };
+  events?: Event[];
+  links?: { traceId: string; spanId: string; attributes?: { [key: string]: Value } }[];
+  status?: { code: number; message?: string };
+}
+
+export interface TraceRequest {
+  resource?: { [key: string]: Value };
+  scope?: string;
+  spans: Span[];
+}
+
+/** The same ExportTraceServiceRequest as JSON and as protobuf. */
+export function tracesAsJson({ resource, scope, spans }: TraceRequest): string {
+  return JSON.stringify({
+    resourceSpans: [{
+      resource: { attributes: jsonAttributes(resource) },
+      scopeSpans: [{
+        scope: { name: scope },
+        spans: spans.map(({ parentId, start, end, attributes, events, links, ...span }) => ({
+          ...span,
+          parentSpanId: parentId,
+          startTimeUnixNano: String(start),
+          endTimeUnixNano: String(end),
+          attributes: jsonAttributes(attributes),
+          events: events?.map(({ nanos, name, attributes }) => ({
+            timeUnixNano: String(nanos),
+            name,
+            attributes: jsonAttributes(attributes),
+          })),
+          links: links?.map((link) => ({ ...link, attributes: jsonAttributes(link.attributes) })),
+        })),
+      }],
+    }],
+  });
+}
+
+export function tracesAsProtobuf(
+  { resource, scope, spans }: TraceRequest,
+): Uint8Array<ArrayBuffer> {
+  const writer = new PbfWriter();
+  const within = (field: number, write: () => void) => writer.writeMessage(field, write, undefined);
+  const fixed64 = (field: number, value: bigint) => writeFixed64(field, value, writer);
+  within(1, () => {
+    within(1, () => writeAttributes(resource, 1, writer));
+    within(2, () => {
+      within(1, () => writer.writeStringField(1, scope ?? ""));
+      for (const span of spans) {
+        within(2, () => {
+          writer.writeBytesField(1, bytesOf(span.traceId));
+          writer.writeBytesField(2, bytesOf(span.spanId));
+          if (span.parentId !== undefined) writer.writeBytesField(4, bytesOf(span.parentId));
+          writer.writeStringField(5, span.name);
+          if (span.kind !== undefined) writer.writeVarintField(6, span.kind);
+          fixed64(7, span.start);
+          fixed64(8, span.end);
+          writeAttributes(span.attributes, 9, writer);
+          for (const { nanos, name, attributes } of span.events ?? []) {
+            within(11, () => {
+              fixed64(1, nanos);
+              writer.writeStringField(2, name);
+              writeAttributes(attributes, 3, writer);
+            });
+          }
+          for (const { traceId, spanId, attributes } of span.links ?? []) {
+            within(13, () => {
+              writer.writeBytesField(1, bytesOf(traceId));
+              writer.writeBytesField(2, bytesOf(spanId));
+              writeAttributes(attributes, 4, writer);
+            });
+          }
+          const { status } = span;
+          if (status !== undefined) {
+            within(15, () => {
+              if (status.message !== undefined) writer.writeStringField(2, status.message);
+              writer.writeVarintField(3, status.code);
+            });
+          }
+        });
+      }
+    });
+  });
+  return new Uint8Array(writer.finish());
+}
+
+function writeFixed64(field: number, value: bigint, writer: PbfWriter): void {
+  writer.writeTag(field, 1);
+  writer.writeFixed32(Number(value & 0xffffffffn));
+  writer.writeFixed32(Number(value >> 32n));
+}
+
 function writeRecord(record: Record, writer: PbfWriter): void {
-  const fixed64 = (field: number, value: bigint) => {
-    writer.writeTag(field, 1);
-    writer.writeFixed32(Number(value & 0xffffffffn));
-    writer.writeFixed32(Number(value >> 32n));
-  };
-  if (record.nanos !== undefined) fixed64(1, record.nanos);
-  if (record.observed !== undefined) fixed64(11, record.observed);
+  if (record.nanos !== undefined) writeFixed64(1, record.nanos, writer);
+  if (record.observed !== undefined) writeFixed64(11, record.observed, writer);
   if (record.number !== undefined) writer.writeVarintField(2, record.number);
   if (record.text !== undefined) writer.writeStringField(3, record.text);
   const { body } = record;
