@@ -141,12 +141,13 @@ for await (const line of createInterface({ input: process.stdin })) {
   return asNodeFile(source, env, (run) => tellProgram(run, act));
 }
 
-async function asNodeFile<T>(
+export async function asNodeFile<T>(
   source: string,
   env: Record<string, string>,
   act: (run: Run) => Promise<T>,
+  suffix: ".mjs" | ".cjs" = ".mjs",
 ): Promise<T> {
-  const file = await Deno.makeTempFile({ dir: folder, prefix: ".run-", suffix: ".mjs" });
+  const file = await Deno.makeTempFile({ dir: folder, prefix: ".run-", suffix });
   try {
     await Deno.writeTextFile(file, source);
     return await act({ program: "node", args: ["--no-warnings", file], env, cwd: folder });
@@ -268,7 +269,7 @@ export async function intoAnOutage(
 }
 
 /** Runs an action during an outage. The action may take longer. */
-async function duringAnOutage(
+export async function duringAnOutage(
   trial: Trial,
   act: () => Promise<unknown>,
   away: Away = "refuses",
