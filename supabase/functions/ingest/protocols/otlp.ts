@@ -1,6 +1,5 @@
 import { PbfWriter } from "pbf";
 import { type Failure, failure, type Result, success } from "../../_shared/errors.ts";
-import type { EventCollector } from "../event_collector.ts";
 import {
   type Content,
   contentType,
