@@ -174,6 +174,9 @@ ALTER TABLE "logloom_private"."alert_groups"
 ALTER TABLE "logloom_private"."alert_partials"
   DROP CONSTRAINT "alert_partials_pkey";
 
+ALTER TABLE "logloom_private"."block_columns"
+  DROP CONSTRAINT "block_columns_kind_is_known";
+
 ALTER TABLE "logloom_private"."settings"
   DROP CONSTRAINT "settings_alert_absent_windows_are_positive";
 
@@ -6081,6 +6084,8 @@ begin
     return true;
   elsif p_column.kind = 'numbers' then
     return p_literal ~ '^[-0]*$';
+  elsif p_column.kind = 'hexadecimal' then
+    return p_literal ~ '^["0a-f-]*$';
   elsif p_column.kind <> 'templated' and strpos(p_literal, '0') > 0
     -- Attributes are JSON texts, where these characters are escaped.
     or left(p_column.name, 5) = 'attrs' and p_literal ~ '["\\\u0001-\u001f\u007f]'
@@ -6141,6 +6146,10 @@ begin
     return p_column.texts;
   elsif p_column.kind = 'numbers' then
     return coalesce(p_column.numbers::text[], p_column.wide_numbers::text[]);
+  elsif p_column.kind = 'hexadecimal' then
+    return logloom_private.hexadecimal_texts(
+      p_column, array(select generate_series(1, p_column.last - p_column.first + 1))
+    );
   elsif p_column.kind = 'templated' then
     -- The filled texts are in the order of (code, position).
     v_texts := logloom_private.fill_templates(
@@ -6198,6 +6207,8 @@ begin
     return case when p_column.numbers is not null
       then logloom_private.elements_at(p_column.numbers, v_at)::text[]
       else logloom_private.elements_at(p_column.wide_numbers, v_at)::text[] end;
+  elsif p_column.kind = 'hexadecimal' then
+    return logloom_private.hexadecimal_texts(p_column, v_at);
   end if;
   v_found := case
     when v_codes is not null then array(select v_codes[unnest(v_at)]::integer + 129)
@@ -8431,6 +8442,40 @@ declare
 begin
   return translate(
     encode(extensions.hmac(v_sealed, v_key, 'sha256') || v_sealed, 'base64'), e'+/=\n', '-_'
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.encode_hexadecimal (
+  p_column logloom_private.block_columns,
+  p_values text[]
+)
+  RETURNS logloom_private.block_columns
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_separator constant text := e'\x1f';
+  v_template constant text := translate(p_values[1], '0123456789abcde', 'fffffffffffffff');
+  v_joined text;
+begin
+  if v_template !~ '^("?)(?:(?:ff){4,32}|f{8}-f{4}-f{4}-f{4}-f{12})\1$' then
+    return null;
+  end if;
+  v_joined := array_to_string(p_values, v_separator);
+  p_column.counts := array[cardinality(array_remove(p_values, null))];
+  if v_joined !~ '[a-f]'
+    or translate(v_joined || v_separator, '0123456789abcde', 'fffffffffffffff')
+      <> repeat(v_template || v_separator, p_column.counts[1])
+  then
+    return null;
+  end if;
+  p_column.dictionary := array[v_template];
+  p_column.digits := decode(translate(v_joined, '-"' || v_separator, ''), 'hex');
+  p_column.kind := 'hexadecimal';
+  return logloom_private.coded_column(
+    p_column, array(select case when v is not null then v_template end from unnest(p_values) v)
   );
 end;
 $function$;
@@ -11185,6 +11230,45 @@ begin
     ),
     logloom_private.source_sql(p_rows)
   ));
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.hexadecimal_texts (
+  p_column logloom_private.block_columns,
+  p_places integer[]
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
+  AS $function$
+declare
+  v_template constant text := p_column.dictionary[1];
+  v_quote constant text := case when left(v_template, 1) = '"' then '"' else '' end;
+  v_size constant integer := octet_length(translate(v_template, '-"', '')) / 2;
+  -- "|| ''" reads the stored value once, not at each use.
+  v_digits constant bytea := p_column.digits || ''::bytea;
+  -- The places that have a value. Null: all have one.
+  v_held constant integer[] := array_positions(p_column.codes, (-128)::"char");
+begin
+  if v_held is not null then
+    -- The value at a place is the nth value of the column; null between values.
+    p_places := array(
+      select case when v_held[w.n] = w.place then w.n end
+      from (select p as place, width_bucket(p, v_held) as n from unnest(p_places) p) w
+    );
+  end if;
+  return array(
+    select
+      v_quote || case when v_template like '%-%' then d.digits::uuid::text else d.digits end
+        || v_quote
+    from (
+      select encode(substr(v_digits, (p - 1) * v_size + 1, v_size), 'hex') as digits
+      from unnest(p_places) p
+    ) d
+  );
 end;
 $function$;
 
@@ -24582,6 +24666,64 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.shortest_column (
+  p_column logloom_private.block_columns,
+  p_values text[]
+)
+  RETURNS logloom_private.block_columns
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET work_mem TO '32MB'
+  AS $function$
+declare
+  v_column logloom_private.block_columns := p_column;
+  v_encoded logloom_private.block_columns;
+begin
+  v_column.kind := 'dictionary';
+  if cardinality(array_remove(p_values, p_values[1])) = 0 then
+    v_column.dictionary := p_values[1:1];
+    v_column.counts := array[cardinality(p_values)];
+    return v_column;
+  end if;
+  select array_agg(g.v), array_agg(g.count)
+  into v_column.dictionary, v_column.counts
+  from (
+    select u.v, count(*)::integer as count
+    from (select unnest(p_values) as v) u
+    group by u.v
+  ) g
+  where g.v is not null;
+  if cardinality(v_column.dictionary) * 3 <= cardinality(p_values) then
+    -- Sorts by frequency only now that the values are known to be few.
+    select array_agg(g.v), array_agg(g.count)
+    into v_column.dictionary, v_column.counts
+    from (
+      select u.v, u.count
+      from unnest(v_column.dictionary, v_column.counts) u (v, count)
+      order by u.count desc, u.v collate "C"
+    ) g;
+    return logloom_private.coded_column(v_column, p_values);
+  end if;
+
+  v_column.dictionary := null;
+  v_column.counts := null;
+  v_encoded := logloom_private.encode_numbers(v_column, p_values);
+  if v_encoded.kind is null then
+    v_encoded := logloom_private.encode_hexadecimal(v_column, p_values);
+  end if;
+  if v_encoded.kind is null then
+    v_encoded := logloom_private.encode_templated(v_column, p_values);
+  end if;
+  if v_encoded.kind is null then
+    v_column.kind := 'texts';
+    v_column.texts := p_values;
+    return v_column;
+  end if;
+  return v_encoded;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.shown_band (
   p_bands logloom_private.alert_band[],
   p_group jsonb
@@ -31311,6 +31453,9 @@ ALTER TABLE "logloom_private"."alert_groups"
 ALTER TABLE "logloom_private"."alert_partials"
   ADD CONSTRAINT "alert_partials_pkey" PRIMARY KEY (group_id, minute, part);
 
+ALTER TABLE "logloom_private"."block_columns"
+  ADD CONSTRAINT "block_columns_kind_is_known" CHECK ((kind = ANY (ARRAY['dictionary'::text, 'hexadecimal'::text, 'numbers'::text, 'templated'::text, 'texts'::text])));
+
 ALTER TABLE "logloom_private"."error_counts"
   ADD CONSTRAINT "error_counts_tenant_id_fingerprint_fkey" FOREIGN KEY (tenant_id, fingerprint) REFERENCES logloom.error_groups(tenant_id, fingerprint) ON DELETE CASCADE;
 
@@ -31712,7 +31857,7 @@ COMMENT ON COLUMN "logloom_private"."block_columns"."codes" IS 'The places of va
 
 COMMENT ON COLUMN "logloom_private"."block_columns"."filter" IS 'A Bloom filter over the values. Only for fields that have bloom in logloom_private.record_fields, and only if their dictionary is large or missing.';
 
-COMMENT ON COLUMN "logloom_private"."block_columns"."kind" IS 'How the values are stored. dictionary: the distinct values by frequency, with counts and codes. numbers: whole numbers. templated: like dictionary, but the dictionary has templates; digits has the digits of all values, in the order of code and position. texts: the values themselves.';
+COMMENT ON COLUMN "logloom_private"."block_columns"."kind" IS 'How the values are stored. dictionary: the distinct values by frequency, with counts and codes. numbers: whole numbers. templated: like dictionary, but the dictionary has templates; digits has the digits of all values, in the order of code and position. hexadecimal: ids of one form, which the only template shows with f for each digit; digits has their bytes. texts: the values themselves.';
 
 COMMENT ON COLUMN "logloom_private"."block_columns"."name" IS 'One of: a field of logloom_private.column_fields; "attrs." and a key, with JSON texts as values; or attrs. attrs has the keys that are too rare or too long for a column of their own: {} if a record has no such key, null if its attrs is null.';
 

@@ -18,6 +18,8 @@ begin
     return true;
   elsif p_column.kind = 'numbers' then
     return p_literal ~ '^[-0]*$';
+  elsif p_column.kind = 'hexadecimal' then
+    return p_literal ~ '^["0a-f-]*$';
   elsif p_column.kind <> 'templated' and strpos(p_literal, '0') > 0
     -- Attributes are JSON texts, where these characters are escaped.
     or left(p_column.name, 5) = 'attrs' and p_literal ~ '["\\\u0001-\u001f\u007f]'

@@ -20,7 +20,7 @@ create table logloom_private.block_columns (
   foreign key (tenant_id, block_id)
   references logloom_private.blocks (tenant_id, block_id) on delete cascade,
   constraint block_columns_kind_is_known check (
-    kind in ('dictionary', 'numbers', 'templated', 'texts')
+    kind in ('dictionary', 'hexadecimal', 'numbers', 'templated', 'texts')
   )
 );
 
@@ -36,7 +36,9 @@ comment on column logloom_private.block_columns.name is
 comment on column logloom_private.block_columns.kind is
   'How the values are stored. dictionary: the distinct values by frequency, with counts and codes. '
   'numbers: whole numbers. templated: like dictionary, but the dictionary has templates; digits '
-  'has the digits of all values, in the order of code and position. texts: the values themselves.';
+  'has the digits of all values, in the order of code and position. hexadecimal: ids of one form, '
+  'which the only template shows with f for each digit; digits has their bytes. texts: the values '
+  'themselves.';
 
 comment on column logloom_private.block_columns.filter is
   'A Bloom filter over the values. Only for fields that have bloom in '

@@ -54,6 +54,46 @@ begin
 end;
 $$;
 
+-- Returns the values of a column of the kind hexadecimal at places in the column, from 1.
+create function logloom_private.hexadecimal_texts(
+  p_column logloom_private.block_columns,
+  p_places integer[]
+)
+returns text[]
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = 'force_generic_plan'
+as $$
+declare
+  v_template constant text := p_column.dictionary[1];
+  v_quote constant text := case when left(v_template, 1) = '"' then '"' else '' end;
+  v_size constant integer := octet_length(translate(v_template, '-"', '')) / 2;
+  -- "|| ''" reads the stored value once, not at each use.
+  v_digits constant bytea := p_column.digits || ''::bytea;
+  -- The places that have a value. Null: all have one.
+  v_held constant integer[] := array_positions(p_column.codes, (-128)::"char");
+begin
+  if v_held is not null then
+    -- The value at a place is the nth value of the column; null between values.
+    p_places := array(
+      select case when v_held[w.n] = w.place then w.n end
+      from (select p as place, width_bucket(p, v_held) as n from unnest(p_places) p) w
+    );
+  end if;
+  return array(
+    select
+      v_quote || case when v_template like '%-%' then d.digits::uuid::text else d.digits end
+        || v_quote
+    from (
+      select encode(substr(v_digits, (p - 1) * v_size + 1, v_size), 'hex') as digits
+      from unnest(p_places) p
+    ) d
+  );
+end;
+$$;
+
 -- Returns the values of a column, one for each position from its first to its last.
 create function logloom_private.column_texts(p_column logloom_private.block_columns)
 returns text[]
@@ -74,6 +114,10 @@ begin
     return p_column.texts;
   elsif p_column.kind = 'numbers' then
     return coalesce(p_column.numbers::text[], p_column.wide_numbers::text[]);
+  elsif p_column.kind = 'hexadecimal' then
+    return logloom_private.hexadecimal_texts(
+      p_column, array(select generate_series(1, p_column.last - p_column.first + 1))
+    );
   elsif p_column.kind = 'templated' then
     -- The filled texts are in the order of (code, position).
     v_texts := logloom_private.fill_templates(
@@ -133,6 +177,8 @@ begin
     return case when p_column.numbers is not null
       then logloom_private.elements_at(p_column.numbers, v_at)::text[]
       else logloom_private.elements_at(p_column.wide_numbers, v_at)::text[] end;
+  elsif p_column.kind = 'hexadecimal' then
+    return logloom_private.hexadecimal_texts(p_column, v_at);
   end if;
   v_found := case
     when v_codes is not null then array(select v_codes[unnest(v_at)]::integer + 129)

@@ -108,6 +108,42 @@ begin
 end;
 $$;
 
+-- Encodes ids in hexadecimal as bytes: digits only, or UUIDs, bare or as JSON texts. Returns null if
+-- a value has another form or length, or no value has a letter.
+create function logloom_private.encode_hexadecimal(
+  p_column logloom_private.block_columns,
+  p_values text[]
+)
+returns logloom_private.block_columns
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_separator constant text := e'\x1f';
+  v_template constant text := translate(p_values[1], '0123456789abcde', 'fffffffffffffff');
+  v_joined text;
+begin
+  if v_template !~ '^("?)(?:(?:ff){4,32}|f{8}-f{4}-f{4}-f{4}-f{12})\1$' then
+    return null;
+  end if;
+  v_joined := array_to_string(p_values, v_separator);
+  p_column.counts := array[cardinality(array_remove(p_values, null))];
+  if v_joined !~ '[a-f]'
+    or translate(v_joined || v_separator, '0123456789abcde', 'fffffffffffffff')
+      <> repeat(v_template || v_separator, p_column.counts[1])
+  then
+    return null;
+  end if;
+  p_column.dictionary := array[v_template];
+  p_column.digits := decode(translate(v_joined, '-"' || v_separator, ''), 'hex');
+  p_column.kind := 'hexadecimal';
+  return logloom_private.coded_column(
+    p_column, array(select case when v is not null then v_template end from unnest(p_values) v)
+  );
+end;
+$$;
+
 -- Encodes values in the kind of column that needs the fewest bytes. Not all values may be null.
 create function logloom_private.shortest_column(
   p_column logloom_private.block_columns,
@@ -152,6 +188,9 @@ begin
   v_column.dictionary := null;
   v_column.counts := null;
   v_encoded := logloom_private.encode_numbers(v_column, p_values);
+  if v_encoded.kind is null then
+    v_encoded := logloom_private.encode_hexadecimal(v_column, p_values);
+  end if;
   if v_encoded.kind is null then
     v_encoded := logloom_private.encode_templated(v_column, p_values);
   end if;
