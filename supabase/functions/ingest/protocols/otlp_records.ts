@@ -137,7 +137,7 @@ export function addOrigin(members: JsonObject, { resource, scope }: OtlpOrigin):
 }
 
 /** Adds values that say something: OTLP's empty values are 0 and "". */
-export function addUnlessEmpty(members: JsonObject, values: JsonObject): void {
+function addUnlessEmpty(members: JsonObject, values: JsonObject): void {
   for (const [key, value] of Object.entries(values)) {
     if (value && value !== "0") addMember(members, key, value);
   }

@@ -1,6 +1,6 @@
 import type { EventCollector } from "../event_collector.ts";
 import { type JsonObject, scalarText, setMember } from "../json_reader.ts";
-import { addOrigin, addUnlessEmpty, type OtlpOrigin } from "./otlp_records.ts";
+import { addOrigin, type OtlpOrigin } from "./otlp_records.ts";
 
 /** A span with its values as in JSON. Times are nanoseconds, as text or number. */
 export interface OtlpSpan {
@@ -40,73 +40,74 @@ export interface OtlpLink {
 
 /** Adds a span as a record with `kind: "span"`, and its events as log records of the same trace. */
 export function addSpan(span: OtlpSpan, origin: OtlpOrigin, events: EventCollector): void {
+  const { attributes, start, end } = span;
   const status = enumName(span.statusCode, statusNames);
-  const duration = durationOf(span);
-  const members = membersOf(span.attributes, {
-    kind: "span",
-    span_id: span.spanId,
-    parent_id: span.parentId,
-    span_kind: enumName(span.kind, kindNames),
-    status,
-    status_message: span.statusMessage,
-    links: span.links.length > 0 ? span.links.map(linkOf) : undefined,
-    trace_state: span.traceState,
-    flags: span.flags,
-    dropped_attributes_count: span.droppedAttributes,
-    dropped_events_count: span.droppedEvents,
-    dropped_links_count: span.droppedLinks,
-    // A clock that was set back: no duration, but nothing is lost.
-    ...duration === undefined && { end_time_unix_nano: span.end },
-  }, origin);
-  if (duration !== undefined) members.duration_ms = duration;
-  const time = span.start ?? span.end;
-  const shared = {
-    reqId: span.traceId,
-    sharedBytes: origin.sharedBytes,
-    defaults: origin.defaults,
-  };
-  events.add(members, {
-    ...shared,
-    ...time !== undefined && { ts: time },
+  const duration = durationOf(start, end);
+  put(attributes, "kind", "span");
+  put(attributes, "span_id", span.spanId);
+  put(attributes, "parent_id", span.parentId);
+  put(attributes, "span_kind", enumName(span.kind, kindNames));
+  put(attributes, "duration_ms", duration);
+  // A clock that was set back: no duration, but nothing is lost.
+  if (duration === undefined) put(attributes, "end_time_unix_nano", end);
+  put(attributes, "status", status);
+  put(attributes, "status_message", span.statusMessage);
+  if (span.links.length > 0) put(attributes, "links", span.links.map(linkOf));
+  put(attributes, "trace_state", span.traceState);
+  put(attributes, "flags", span.flags);
+  put(attributes, "dropped_attributes_count", span.droppedAttributes);
+  put(attributes, "dropped_events_count", span.droppedEvents);
+  put(attributes, "dropped_links_count", span.droppedLinks);
+  addOrigin(attributes, origin);
+  const { traceId: reqId } = span;
+  const { sharedBytes, defaults } = origin;
+  const ts = start ?? end;
+  events.add(attributes, {
+    ts,
     level: status === "error" ? "error" : "info",
     msg: scalarText(span.name) ?? null,
+    reqId,
+    sharedBytes,
+    defaults,
   });
-  for (const event of span.events) {
-    const name = scalarText(event.name) ?? null;
+  for (const { time = ts, name, attributes, droppedAttributes } of span.events) {
     const isException = name === "exception";
-    const eventTime = event.time ?? time;
-    const eventMembers = membersOf(event.attributes, {
-      parent_id: span.spanId,
-      dropped_attributes_count: event.droppedAttributes,
-    }, origin);
-    events.add(eventMembers, {
-      ...shared,
-      ...eventTime !== undefined && { ts: eventTime },
+    const exception = isException ? exceptionText(attributes) : undefined;
+    put(attributes, "parent_id", span.spanId);
+    put(attributes, "dropped_attributes_count", droppedAttributes);
+    addOrigin(attributes, origin);
+    events.add(attributes, {
+      ts: time,
       level: isException ? "error" : "info",
-      msg: (isException ? exceptionText(event.attributes) : undefined) ?? name,
+      msg: exception ?? scalarText(name) ?? null,
+      reqId,
+      sharedBytes,
+      defaults,
     });
   }
 }
 
-/** Our own members, the sender's attributes, and the origin. An attribute that has the name of our member is renamed. */
-function membersOf(attributes: JsonObject, own: JsonObject, origin: OtlpOrigin): JsonObject {
-  const members: JsonObject = {};
-  addUnlessEmpty(members, own);
-  for (const key in attributes) {
-    const isTaken = Object.hasOwn(members, key) || key === "duration_ms";
-    setMember(members, isTaken ? `attributes.${key}` : key, attributes[key]);
+/** Sets a member unless OTLP's value is empty. The sender's attribute of this name is renamed. */
+function put(attributes: JsonObject, key: string, value: unknown): void {
+  if (value === undefined || value === null || value === "" || value === "0") return;
+  if (value === 0 && key !== "duration_ms") return;
+  if (Object.hasOwn(attributes, key)) {
+    setMember(attributes, `attributes.${key}`, attributes[key]);
   }
-  addOrigin(members, origin);
-  return members;
+  attributes[key] = value;
 }
 
 /** Milliseconds, exact to the microsecond; undefined without both times, or if the span ends before it starts. */
-function durationOf({ start, end }: OtlpSpan): number | undefined {
+function durationOf(start: unknown, end: unknown): number | undefined {
   const [from, to] = [scalarText(start) ?? "", scalarText(end) ?? ""];
-  if (!/^\d{1,20}$/.test(from) || !/^\d{1,20}$/.test(to)) return undefined;
-  const nanos = BigInt(to) - BigInt(from);
-  return nanos < 0n ? undefined : Number(nanos / 1000n) / 1000;
+  if (!nanos.test(from) || !nanos.test(to)) return undefined;
+  const micros = Number(to.slice(0, -3)) - Number(from.slice(0, -3)) -
+    (to.slice(-3) < from.slice(-3) ? 1 : 0);
+  return micros < 0 ? undefined : micros / 1000;
 }
+
+/** A time in nanoseconds whose microseconds a double holds exactly. */
+const nanos = /^\d{4,18}$|^[1-8]\d{18}$/;
 
 const kindNames = ["", "internal", "server", "client", "producer", "consumer"];
 /** An unset status says nothing. */
@@ -122,12 +123,10 @@ function enumName(value: unknown, names: readonly string[]): string | undefined 
 
 function linkOf({ traceId, spanId, traceState, attributes }: OtlpLink): JsonObject {
   const link: JsonObject = {};
-  addUnlessEmpty(link, {
-    trace_id: traceId,
-    span_id: spanId,
-    trace_state: traceState,
-    attributes: Object.keys(attributes).length > 0 ? attributes : undefined,
-  });
+  put(link, "trace_id", traceId);
+  put(link, "span_id", spanId);
+  put(link, "trace_state", traceState);
+  if (Object.keys(attributes).length > 0) link.attributes = attributes;
   return link;
 }
 
