@@ -114,6 +114,8 @@ export async function openBrowser() {
       page,
       faults,
       async [Symbol.asyncDispose]() {
+        // A handler may still fetch for a request that the test does not await.
+        await page.unrouteAll({ behavior: "ignoreErrors" });
         await context.close();
         for (const fault of faults) console.log(`fault: ${fault}`);
         assert.deepEqual(faults, [], "only expected failures");
