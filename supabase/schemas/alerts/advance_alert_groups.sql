@@ -51,7 +51,8 @@ begin
 end;
 $$;
 
--- Pauses a group that exceeded its budget, longer each time.
+-- Pauses a group that exceeded its budget, longer each time. Windows that late records of SQL
+-- reopened pause no rule: the group is filled again without them.
 create function logloom_private.rest_alert_group(
   p_group logloom_private.alert_groups,
   p_now timestamptz,
@@ -66,6 +67,12 @@ declare
   v_first_rest constant interval := '5 minutes';
   v_longest_rest constant interval := '1 hour';
 begin
+  update logloom_private.alert_plans p set reopened_from = null
+  where p.group_id = p_group.group_id and p.reopened_from is not null;
+  if found then
+    perform logloom_private.empty_alert_groups(array[p_group.group_id]);
+    return;
+  end if;
   perform logloom_private.empty_alert_groups(
     array[p_group.group_id],
     format(

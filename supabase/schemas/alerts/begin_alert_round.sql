@@ -126,6 +126,31 @@ begin
 end;
 $$;
 
+-- Takes the tenants with late records of SQL that the round sees, and notes for their rules from
+-- where on windows are evaluated again. Whether a condition has lasted is decided from the windows
+-- before.
+create function logloom_private.reopen_alert_windows(p_round logloom_private.alert_rounds)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  with taken as (
+    delete from logloom_private.late_sql_logs l
+    where l.noted_at < p_round.window_end
+    returning l.tenant_id, l.first_ts
+  )
+  update logloom_private.alert_plans p
+  set reopened_from = least(
+    p.reopened_from,
+    date_trunc('minute', t.first_ts) + make_interval(mins => 1 - r.for_minutes)
+  )
+  from (select l.tenant_id, min(l.first_ts) as first_ts from taken l group by 1) t
+  join logloom.alert_rules r on r.tenant_id = t.tenant_id
+  where p.rule_id = r.rule_id;
+end;
+$$;
+
 -- Opens the round for the minute that the watermark has passed and stages its records. Returns null
 -- if there is nothing to evaluate or if rules have to wait.
 create function logloom_private.begin_alert_round(p_now timestamptz, p_watermark timestamptz)
@@ -146,6 +171,10 @@ begin
   delete from logloom_private.log_removals r
   where not exists (
     select from logloom_private.alert_groups g where g.tenant_id = r.tenant_id
+  );
+  delete from logloom_private.late_sql_logs l
+  where not exists (
+    select from logloom_private.alert_groups g where g.tenant_id = l.tenant_id
   );
   select r.* into v_last from logloom_private.alert_rounds r;
   if v_last.window_end > p_now then
@@ -193,6 +222,7 @@ begin
   set window_end = excluded.window_end, write_seq_from = excluded.write_seq_from,
     write_seq_to = excluded.write_seq_to, staged_by = excluded.staged_by, finished_at = null,
     rules_through = null;
+  perform logloom_private.reopen_alert_windows(v_round);
   perform logloom_private.stage_alert_writes(v_round, v_from);
   perform logloom_private.prepare_alert_groups(v_round);
   return v_round;

@@ -19,8 +19,8 @@ $$;
 
 -- Records that a rule's condition held in a window. Returns the incident of the window:
 -- - the open incident, if there is one;
--- - the last incident, opened again, if this window was thought to be quiet or is within the
---   cooldown;
+-- - the last incident, opened again, if this window was thought to be quiet, or is within the
+--   cooldown and later than the incident;
 -- - a new incident, if the rule fires;
 -- - otherwise null.
 create function logloom_private.held_incident(
@@ -56,7 +56,8 @@ begin
     and (
       i.resolved_at is null
       or i.resolution in ('recovered', 'still_absent')
-      and (not p_fires or p_window.window_end <= i.quiet_from)
+      and case when p_fires then p_window.window_end <= i.quiet_from
+        else p_window.window_end > i.held_until end
     )
   returning i.incident_id into v_incident_id;
   if not found and p_fires then

@@ -45,7 +45,8 @@ begin
   cross join lateral generate_series(
     greatest(
       least(
-        r.last_evaluated_at + interval '1 minute' - r.delay, p_round.window_end - s.alert_grace
+        r.last_evaluated_at + interval '1 minute' - r.delay, p_round.window_end - s.alert_grace,
+        r.reopened_from
       ),
       p_round.window_end - r.delay - logloom_private.alert_catch_up_limit()
     ),
@@ -63,6 +64,7 @@ begin
       r.last_evaluated_at is null
       or e.window_end > r.last_evaluated_at - r.delay
       or e.window_end > a.first_ts
+      or e.window_end >= r.reopened_from
     );
 end;
 $$;

@@ -80,7 +80,8 @@ begin
     min(
       greatest(
         least(
-          r.last_evaluated_at + interval '1 minute' - r.delay, p_round.window_end - s.alert_grace
+          r.last_evaluated_at + interval '1 minute' - r.delay, p_round.window_end - s.alert_grace,
+          r.reopened_from
         ),
         p_round.window_end - r.delay - logloom_private.alert_catch_up_limit()
       ) - make_interval(mins => r.window_minutes)

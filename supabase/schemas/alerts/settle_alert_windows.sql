@@ -176,6 +176,10 @@ begin
     group by u.rule_id
   ) w
   where r.rule_id = w.rule_id;
+  update logloom_private.alert_plans p
+  set reopened_from = null
+  where p.reopened_from is not null
+    and p.rule_id in (select w.rule_id from unnest(p_windows) w where w.error is null);
   return v_fired;
 end;
 $$;

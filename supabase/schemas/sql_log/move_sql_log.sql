@@ -62,7 +62,7 @@ begin
     )
     select
       p.tenant_id, array_agg(p.ctid) as ctids,
-      array_agg(p.record order by p.xact_id, p.id) as records,
+      array_agg(p.record order by p.xact_id, p.id) as records, min((p.record).ts) as first_ts,
       case when bool_or(p.creates_tenant) then '{}'::jsonb end as claims
     from placed p
     where p.place <= v_max_rows and p.bytes_before < v_max_bytes
@@ -72,6 +72,12 @@ begin
     begin
       perform logloom_private.ingest_own(v_taken.tenant_id, v_taken.records, v_taken.claims);
       delete from logloom_private.sql_log l where l.ctid = any (v_taken.ctids);
+      insert into logloom_private.late_sql_logs as l (tenant_id, noted_at, first_ts)
+      select v_taken.tenant_id, date_trunc('minute', clock_timestamp()), v_taken.first_ts
+      from logloom_private.settings s
+      where v_taken.first_ts < clock_timestamp() - s.alert_grace
+      on conflict (tenant_id, noted_at) do update
+      set first_ts = least(l.first_ts, excluded.first_ts);
     exception when others then
       -- A full queue, or something that the server lacks, concerns all tenants.
       if sqlstate = 'PGRST' or left(sqlstate, 2) in ('25', '53', '57', '58') then

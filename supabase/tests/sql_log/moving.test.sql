@@ -3,7 +3,7 @@ begin;
 set local timezone = 'UTC';
 \ir ../actors.psql
 \ir ../alerts/rounds.psql
-select plan(8);
+select plan(13);
 
 update logloom_private.settings set provision_by_secret_key = false;
 insert into logloom.tenants (tenant_id, plan_id) values ('globex', 'free');
@@ -90,6 +90,67 @@ select logloom_private.flip_queue(), logloom_private.write_step(), pg_temp.round
 select results_eq(
   $$select * from pg_temp.fired('late')$$, array['12:08 1'],
   'a record that becomes visible after its window still counts in it'
+);
+
+-- A transaction logs at 12:09:30 and commits at 12:19. Windows from 12:11 on fired in time.
+create function pg_temp.incidents() returns setof text language sql as $$
+  select concat_ws(
+    ' ', i.rule_name, i.fired_count || 'x', to_char(i.held_until, 'HH24:MI'),
+    to_char(i.resolved_at, 'HH24:MI')
+  )
+  from logloom.alert_incidents i
+  where i.rule_name in ('by', 'in time')
+  order by i.rule_name
+$$;
+select pg_temp.rule('level:warn | count() by level', 'gte', 1, 2, 0, 'by'),
+  pg_temp.rule('level:warn', 'gte', 1, 1, 0, 'lasting'),
+  pg_temp.rule('level:info', 'gte', 1, 1, 0, 'in time'), pg_temp.round('12:10')
+\g /dev/null
+update logloom.alert_rules set for_minutes = 1 where name = 'lasting';
+select pg_temp.arrive('12:10:30', p_level => 'warn'), pg_temp.arrive('12:10:30') \g /dev/null
+select pg_temp.round(t) from unnest(array['12:11', '12:12', '12:13', '12:18', '12:19']) t
+\g /dev/null
+select results_eq(
+  'select * from pg_temp.fired()',
+  array['12:08 late 1', '12:11 by 1', '12:11 in time 1', '12:11 late 1', '12:12 by 1'],
+  'an open transaction keeps no rule from firing'
+);
+delete from logloom_private.late_sql_logs;
+select pg_temp.logged('acme', 2, pg_temp.at('12:09:30')), pg_temp.step() \g /dev/null
+update logloom_private.late_sql_logs set noted_at = pg_temp.at('12:20');
+select pg_temp.round('12:20') \g /dev/null
+select logloom_private.flip_queue(), logloom_private.write_step() \g /dev/null
+select pg_temp.round(t) from unnest(array['12:21', '12:22']) t \g /dev/null
+select results_eq(
+  'select * from pg_temp.fired()',
+  array[
+    '12:08 late 1', '12:10 by 2', '12:10 late 2', '12:11 by 1', '12:11 in time 1',
+    '12:11 lasting 1', '12:11 late 1', '12:12 by 1'
+  ],
+  'once it has committed, its windows are evaluated again, and each fires once'
+);
+select results_eq(
+  'select * from pg_temp.incidents()', array['by 3x 12:12 12:21', 'in time 1x 12:11 12:12'],
+  'what had recovered and does not count them stays as it was'
+);
+select is_empty(
+  'select from logloom_private.late_sql_logs union all
+    select from logloom_private.alert_plans where reopened_from is not null',
+  'all of this happens once'
+);
+
+-- Reading the windows again costs more than a rule may cost.
+select pg_temp.arrive('12:22:30'), pg_temp.round('12:23') \g /dev/null
+insert into logloom_private.late_sql_logs
+values ('acme', pg_temp.at('12:23'), pg_temp.at('12:09:30'));
+select pg_temp.arrive('12:09:40', p_count => 100), pg_temp.arrive('12:23:30', p_level => 'warn')
+\g /dev/null
+update logloom_private.settings set alert_rule_records = 20;
+select pg_temp.round('12:24') \g /dev/null
+select results_eq(
+  $$select max(h.window_end), r.last_error from logloom.alert_rules r
+    join logloom.alert_history h using (rule_id) where r.name = 'late' group by 2$$,
+  $$values (pg_temp.at('12:24'), null::text)$$, 'late records pause no rule'
 );
 
 select * from finish();

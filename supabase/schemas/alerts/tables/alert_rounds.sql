@@ -39,6 +39,7 @@ create table logloom_private.alert_plans (
   refusal text,
   view_id uuid,
   view_updated_at timestamptz,
+  reopened_from timestamptz,
   constraint alert_plans_has_a_group_or_a_refusal check ((group_id is null) = (refusal is not null))
 );
 
@@ -48,6 +49,10 @@ comment on table logloom_private.alert_plans is
   'The group and aggregate of a rule. results: the aggregates and math of a rule with more than '
   'one result. Valid while the rule still has this query_dsl, '
   'window_minutes and view_id, and the view still has view_updated_at.';
+
+comment on column logloom_private.alert_plans.reopened_from is
+  'The end of the first window that is evaluated again, because SQL logged in it and committed '
+  'after alert_grace.';
 
 create view logloom_private.planned_alert_rules with (security_invoker) as
 select p.*, r.tenant_id, r.asked_at, r.last_evaluated_at,

@@ -30,3 +30,16 @@ insert into logloom_private.sql_log_place default values;
 comment on table logloom_private.sql_log_place is
   'Which rows of sql_log may not be moved yet: those of transactions from xact_from on, and of '
   'earlier ones that had not ended (open_xacts).';
+
+-- The minute is in the key, so that a step never waits for a round that takes earlier minutes.
+create table logloom_private.late_sql_logs (
+  tenant_id text,
+  noted_at timestamptz,
+  first_ts timestamptz not null,
+  primary key (tenant_id, noted_at)
+);
+
+comment on table logloom_private.late_sql_logs is
+  'Tenants whose transactions logged, and committed after alert_grace. noted_at: the minute in '
+  'which the records were moved to the queue. first_ts: the earliest ts. The round of the alert '
+  'rules that sees these records evaluates their windows again.';
