@@ -34,7 +34,8 @@ as $$
 declare
   v_unknown text;
   v_keys text[];
-  v_numbers jsonb;
+  v_names text[];
+  v_numbers smallint[];
   v_trigger record;
 begin
   if not exists (
@@ -62,11 +63,10 @@ begin
     where i.indrelid = p_table and i.indisprimary and a.attname <> all (coalesce(ignore, '{}'))
     order by k.n
   );
-  v_numbers := (
-    select coalesce(jsonb_object_agg(a.attname, a.attnum), '{}')
-    from pg_catalog.pg_attribute a
-    where a.attrelid = p_table and a.attname = any (v_keys || columns || ignore || tenant)
-  );
+  select coalesce(array_agg(a.attname::text), '{}'), coalesce(array_agg(a.attnum), '{}')
+  into v_names, v_numbers
+  from pg_catalog.pg_attribute a
+  where a.attrelid = p_table and a.attname = any (v_keys || columns || ignore || tenant);
   perform logloom.unaudit_table(p_table);
   for v_trigger in
     values
@@ -77,10 +77,10 @@ begin
   loop
     execute format(
       'create trigger logloom_audit_%s %s on %s %s for each statement '
-        'execute function logloom_private.audit_changes(%L, %L, %L, %L, %L, %L)',
+        'execute function logloom_private.audit_changes(%L, %L, %L, %L, %L, %L, %L)',
       v_trigger.column1, v_trigger.column2, p_table, v_trigger.column3,
       v_keys, coalesce(ignore, '{}'), coalesce(tenant, ''), coalesce(columns::text, ''),
-      v_numbers, p_table::oid
+      v_names, v_numbers, p_table::oid
     );
   end loop;
 end;
