@@ -1,6 +1,6 @@
+import { writtenForExtract } from "../../_shared/linear_regex/regex_syntax.ts";
 import { refuse } from "./loki_error.ts";
-import { LinearRegex } from "./regex_match.ts";
-import { writtenForExtract } from "./regex_syntax.ts";
+import { LokiRegex } from "./loki_regex.ts";
 import { literalRegex, quotedRegex } from "./string_literals.ts";
 
 /** A parser that names parts of a line. */
@@ -61,7 +61,7 @@ function stageOfPattern(
 
 /** `took (?P<ms>[0-9]+)ms`: the named groups of the first match. */
 function regexpParser(pattern: string): CapturingParser {
-  const regex = new LinearRegex(pattern);
+  const regex = new LokiRegex(pattern);
   const { names: groups } = regex.syntax;
   const names = groups.filter((name) => name !== "");
   if (names.length === 0) refuse("regexp: at least one named capture must be supplied");

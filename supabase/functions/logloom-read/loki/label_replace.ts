@@ -1,13 +1,13 @@
 import type { Metric } from "./metric_tree.ts";
 import { refuse } from "./loki_error.ts";
-import { LinearRegex } from "./regex_match.ts";
+import { LokiRegex } from "./loki_regex.ts";
 import { keyOf, type Series } from "./vector_arithmetic.ts";
 
 export function replaced(
   { target, replacement, source, pattern }: Metric & { kind: "label_replace" },
   series: readonly Series[],
 ): Series[] {
-  const regex = new LinearRegex(pattern, { isWhole: true });
+  const regex = new LokiRegex(pattern, { isWhole: true });
   const found = series.map(({ labels, points }) => {
     const match = regex.find(labels[source] ?? "");
     if (match === undefined) return { labels, points };

@@ -1,7 +1,7 @@
 import { rewrites, withTexts } from "../../_shared/exact_numbers.ts";
 import { keyOf } from "./label_names.ts";
 import { refuse } from "./loki_error.ts";
-import { LinearRegex } from "./regex_match.ts";
+import { LokiRegex } from "./loki_regex.ts";
 
 /** The members of a line that is a JSON object. Numbers keep their text. */
 export function jsonOf(line: string): Record<string, unknown> | undefined {
@@ -81,7 +81,7 @@ export function membersIn(value: unknown, field = "attrs", depth = 5): [string, 
 
 /** A filter on a text that is not a record's. */
 export function textTest(operator: string, value: string): (text: string) => boolean {
-  const regex = operator.endsWith("~") ? new LinearRegex(value, { isWhole: true }) : undefined;
+  const regex = operator.endsWith("~") ? new LokiRegex(value, { isWhole: true }) : undefined;
   const isNegative = operator.startsWith("!");
   return (text) => (regex?.test(text) ?? text === value) !== isNegative;
 }

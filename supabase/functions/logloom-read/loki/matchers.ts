@@ -1,5 +1,5 @@
 import { refuse } from "./loki_error.ts";
-import { LinearRegex } from "./regex_match.ts";
+import { LokiRegex } from "./loki_regex.ts";
 import { textTest } from "./line_parsers.ts";
 import { alternatives, literalRegex, quoted, quotedRegex, regexOf } from "./string_literals.ts";
 
@@ -66,7 +66,7 @@ function ofRegex(field: string, pattern: string): string {
   }
   const anchored = `${regex.isFolded ? "(?i)" : ""}^(?:${regex.body})$`;
   const found = `${field}:~${quotedRegex(anchored)}`;
-  return new LinearRegex(pattern, { isWhole: true }).test("") ? any([found, `-${field}:*`]) : found;
+  return new LokiRegex(pattern, { isWhole: true }).test("") ? any([found, `-${field}:*`]) : found;
 }
 
 const levels = ["debug", "info", "warn", "error"];

@@ -12,7 +12,7 @@ import {
 import { isInternal } from "./label_names.ts";
 import { refuse } from "./loki_error.ts";
 import { bytesOf } from "./matchers.ts";
-import { LinearRegex } from "./regex_match.ts";
+import { LokiRegex } from "./loki_regex.ts";
 import { goSecondsOf, numberOf } from "./times_and_durations.ts";
 
 /** A record on its way through the stages of a query. */
@@ -153,7 +153,7 @@ export function havingNumber(name: string, operator: string, bound: string): Sta
 
 export function havingInLine(operator: string, values: readonly string[]): Stage {
   const tests = values.map((value) => {
-    const regex = operator.endsWith("~") ? new LinearRegex(value) : undefined;
+    const regex = operator.endsWith("~") ? new LokiRegex(value) : undefined;
     return (line: string) => regex?.test(line) ?? line.includes(value);
   });
   return ({ line }) => tests.some((test) => test(line)) !== operator.startsWith("!");

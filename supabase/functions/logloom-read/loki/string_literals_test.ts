@@ -4,7 +4,7 @@ import { processorClock } from "../../_shared/testing_processor.ts";
 import { replaced } from "./label_replace.ts";
 import { LogQuery } from "./logql_query.ts";
 import { bytesOf } from "./matchers.ts";
-import { LinearRegex } from "./regex_match.ts";
+import { LokiRegex } from "./loki_regex.ts";
 import { passed, streamsOf } from "./loki_streams.ts";
 import { parseLogql } from "./syntax_tree.ts";
 import { alternatives, quoted, quotedRegex, regexOf, stringOf } from "./string_literals.ts";
@@ -91,17 +91,17 @@ Deno.test("an expression finds what JavaScript's finds, and never takes long", (
       (source, text) => {
         fc.pre(source.length <= 256);
         const whole = new RegExp(`^(?:${source})$`, "s").test(text);
-        assert.equal(new LinearRegex(source, { isWhole: true }).test(text), whole, source);
+        assert.equal(new LokiRegex(source, { isWhole: true }).test(text), whole, source);
         // What an empty repetition leaves in its groups differs.
         if (/\)[*+?{]/.test(source)) return;
         const found = new RegExp(source).exec(text) ?? undefined;
-        assert.deepEqual(new LinearRegex(source).find(text), found && [...found], source);
+        assert.deepEqual(new LokiRegex(source).find(text), found && [...found], source);
       },
     ),
     { numRuns: 3000 },
   );
   const isWhole = (source: string, text: string) =>
-    new LinearRegex(source, { isWhole: true }).test(text);
+    new LokiRegex(source, { isWhole: true }).test(text);
   assert.equal(isWhole("(?i)ERR.*", "error"), true);
   assert.equal(isWhole("ERR.*", "error"), false);
   assert.equal(isWhole("[[:alpha:]]+\\b", "error"), true);
@@ -109,9 +109,9 @@ Deno.test("an expression finds what JavaScript's finds, and never takes long", (
   const began = processorClock();
   assert.equal(isWhole(`${"(|)".repeat(80)}x`, ""), false);
   assert.equal(isWhole(`${"(".repeat(80)}e${"*)".repeat(80)}x`, "error"), false);
-  assert.throws(() => new LinearRegex("((((){1000}){1000}){1000}){1000}"), /too complex/);
+  assert.throws(() => new LokiRegex("((((){1000}){1000}){1000}){1000}"), /too complex/);
   assert.throws(() => {
-    const slow = new LinearRegex("(?:a?){100}(?:a*a*){50}b");
+    const slow = new LokiRegex("(?:a?){100}(?:a*a*){50}b");
     for (;;) slow.test("a".repeat(6000));
   }, /takes too long/);
   assert.ok(processorClock() - began < 5000);

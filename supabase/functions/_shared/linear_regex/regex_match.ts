@@ -1,6 +1,5 @@
-import { refuse } from "./loki_error.ts";
 import { type Characters, folded, holds } from "./regex_characters.ts";
-import { parsedRegex, type Part } from "./regex_syntax.ts";
+import { parsedRegex, type Part, type Refuse, refuseRegex } from "./regex_syntax.ts";
 
 type Instruction =
   | { readonly kind: "one"; readonly set: Characters; readonly ascii: Uint8Array }
@@ -18,8 +17,13 @@ interface Places {
 
 interface Thread {
   readonly pc: number;
+  /** Where its match begins. */
+  readonly from: number;
   readonly places: Places | undefined;
 }
+
+/** How often each character may be read on average while all matches of a text are found. */
+const maxReadings = 8;
 
 /** The longest program, and the most steps that one expression may take: about a second. */
 const maxInstructions = 5000;
@@ -35,10 +39,12 @@ export class LinearRegex {
   readonly #seen: Int32Array;
   #round = 0;
   #steps = 0;
+  readonly #refuse: Refuse;
 
   /** `isWhole`: it must match all of a text, and `.` is also a line break, as in a label matcher. */
-  constructor(readonly pattern: string, { isWhole = false } = {}) {
-    this.syntax = parsedRegex(pattern, isWhole);
+  constructor(readonly pattern: string, { isWhole = false, refuse = refuseRegex } = {}) {
+    this.#refuse = refuse;
+    this.syntax = parsedRegex(pattern, isWhole, refuse);
     this.#emit(this.syntax.root);
     this.#push({ kind: "found" });
     this.#steps = 0;
@@ -51,37 +57,66 @@ export class LinearRegex {
 
   /** The whole match, then the groups; undefined for a group that is not part of it. */
   find(text: string): (string | undefined)[] | undefined {
+    const found = this.#run(text, 0, false, () => {
+      if (this.#steps <= maxSteps) return false;
+      const told = JSON.stringify(this.pattern);
+      return this.#refuse(`the expression ${told} takes too long: narrow the query`);
+    });
+    return found && this.#texts(found, text);
+  }
+
+  /**
+   * Where the matches begin and end, in turn: the longest match at the first place, and so on. Undefined if that takes
+   * too long: after `isOver`, or where most matches are found only by reading the whole text.
+   */
+  spans(text: string, isOver: () => boolean): number[] | undefined {
+    const found: number[] = [];
+    let left = maxReadings * text.length + 1000;
+    let stops = false;
+    const mayStop = () => stops = --left < 0 || (left & 1023) === 0 && isOver();
+    for (let from = 0; from < text.length;) {
+      const match = this.#run(text, from, true, mayStop);
+      if (stops) return undefined;
+      if (match === undefined) break;
+      if (match.pc > match.from) found.push(match.from, match.pc);
+      from = Math.max(match.pc, match.from + 1);
+    }
+    return found;
+  }
+
+  /** The first match, with its end as `pc`. `stops` is asked at each character. */
+  #run(text: string, start: number, isLongest: boolean, stops: () => boolean): Thread | undefined {
     let found: Thread | undefined;
     let threads: Thread[] = [];
-    for (let at = 0;;) {
+    for (let at = start;;) {
       const code = text.codePointAt(at);
       const end = at + (code !== undefined && code > 0xffff ? 2 : 1);
       // A match that begins later is only wanted if none began earlier.
       if (found === undefined) {
-        this.#add(threads, { pc: 0, places: { slot: 0, at, before: undefined } }, text, at);
+        const places = { slot: 0, at, before: undefined };
+        this.#add(threads, { pc: 0, from: at, places }, text, at);
       }
       const next: Thread[] = [];
       this.#round += 1;
-      for (const thread of threads) {
+      for (const { pc, from, places } of threads) {
         this.#steps += 1;
-        const instruction = this.#program[thread.pc];
+        if (found !== undefined && from > found.from) break;
+        const instruction = this.#program[pc];
         if (instruction.kind === "found") {
-          found = { pc: at, places: thread.places };
+          found = { pc: at, from, places };
+          if (isLongest) continue;
           break;
         }
         if (instruction.kind !== "one" || code === undefined) continue;
         if (code < 128 ? instruction.ascii[code] === 1 : holds(instruction.set, code)) {
-          this.#add(next, { pc: thread.pc + 1, places: thread.places }, text, end);
+          this.#add(next, { pc: pc + 1, from, places }, text, end);
         }
       }
-      if (this.#steps > maxSteps) {
-        refuse(`the expression ${JSON.stringify(this.pattern)} takes too long: narrow the query`);
-      }
-      if (code === undefined || found !== undefined && next.length === 0) break;
+      if (stops() || code === undefined || found !== undefined && next.length === 0) break;
       threads = next;
       at = end;
     }
-    return found && this.#texts(found, text);
+    return found;
   }
 
   #texts({ pc: end, places }: Thread, text: string): (string | undefined)[] {
@@ -94,23 +129,24 @@ export class LinearRegex {
   }
 
   /** Adds the threads that read the next character, in the order in which Go prefers them. */
-  #add(threads: Thread[], { pc, places }: Thread, text: string, at: number): void {
+  #add(threads: Thread[], { pc, from, places }: Thread, text: string, at: number): void {
     if (this.#seen[pc] === this.#round + 1) return;
     this.#seen[pc] = this.#round + 1;
     this.#steps += 1;
     const instruction = this.#program[pc];
     if (instruction.kind === "jump") {
-      for (const to of instruction.to) this.#add(threads, { pc: to, places }, text, at);
+      for (const to of instruction.to) this.#add(threads, { pc: to, from, places }, text, at);
     } else if (instruction.kind === "save") {
       const { slot } = instruction;
-      this.#add(threads, { pc: pc + 1, places: { slot, at, before: places } }, text, at);
+      this.#add(threads, { pc: pc + 1, from, places: { slot, at, before: places } }, text, at);
     } else if (instruction.kind === "at") {
-      if (isAt(instruction.sign, text, at)) this.#add(threads, { pc: pc + 1, places }, text, at);
-    } else threads.push({ pc, places });
+      if (!isAt(instruction.sign, text, at)) return;
+      this.#add(threads, { pc: pc + 1, from, places }, text, at);
+    } else threads.push({ pc, from, places });
   }
 
   #push(instruction: Instruction): number {
-    if (this.#program.length === maxInstructions) refuse("error parsing regexp: too complex");
+    if (this.#program.length === maxInstructions) this.#refuse("error parsing regexp: too complex");
     return this.#program.push(instruction) - 1;
   }
 
@@ -124,7 +160,7 @@ export class LinearRegex {
   #emit(part: Part): void {
     // An empty part has no instruction, but may be repeated often.
     this.#steps += 1;
-    if (this.#steps > 4 * maxInstructions) refuse("error parsing regexp: too complex");
+    if (this.#steps > 4 * maxInstructions) this.#refuse("error parsing regexp: too complex");
     switch (part.kind) {
       case "one": {
         const set = this.syntax.isFolded ? folded(part.set) : part.set;

@@ -1,4 +1,3 @@
-import { refuse } from "./loki_error.ts";
 import {
   type Characters,
   complement,
@@ -45,15 +44,24 @@ const anyButBreak = complement([[10, 10]]);
 
 const isSet = (text: string) => /^\\[dDsSwW]$/.test(text);
 
-interface Parsed {
+/** Thrown for an expression that is refused. */
+export class RegexError extends Error {}
+
+export type Refuse = (message: string) => never;
+
+export const refuseRegex: Refuse = (message) => {
+  throw new RegexError(message);
+};
+
+export interface Parsed {
   readonly root: Part;
   readonly names: readonly string[];
   readonly isFolded: boolean;
 }
 
 /** Parses an expression. `isWhole`: it must match all of a text, and `.` is also a line break. */
-export function parsedRegex(pattern: string, isWhole: boolean): Parsed {
-  const fail = (what: string): never => refuse(`error parsing regexp: ${what}`);
+export function parsedRegex(pattern: string, isWhole: boolean, refuse = refuseRegex): Parsed {
+  const fail: Refuse = (what) => refuse(`error parsing regexp: ${what}`);
   if (pattern.length > maxCharacters) fail(`longer than ${maxCharacters} characters`);
   const [flags] = /^(?:\(\?[is]+\))*/.exec(pattern) ?? [""];
   const dot = isWhole || flags.includes("s") ? anything : anyButBreak;
@@ -217,6 +225,27 @@ function hasOneWay(part: Part, after: readonly Part[]): boolean {
         (part.least === part.most || !haveCommon(part.part.set, beginningOf(after)) &&
             !(part.isLazy && after.every(isEmpty)));
   }
+}
+
+/**
+ * The longest text that every match has, in lower case if the expression ignores case. Empty if none is sure. A quick
+ * search for it spares most texts the expression.
+ */
+export function requiredText({ root, isFolded }: Parsed): string {
+  let longest = "";
+  let run = "";
+  const look = (part: Part): void => {
+    if (part.kind === "all") return part.parts.forEach(look);
+    if (part.kind === "group") return look(part.part);
+    const [code, last] = part.kind === "one" && part.set.length === 1 ? part.set[0] : [0, 1];
+    run = code === last && !(isFolded && code > 127) ? run + String.fromCodePoint(code) : "";
+    if (run.length > longest.length) longest = run;
+    if (part.kind !== "repeat" || part.least === 0) return;
+    look(part.part);
+    run = "";
+  };
+  look(root);
+  return isFolded ? longest.toLowerCase() : longest;
 }
 
 /** Writes an expression for extract_regexp; undefined if that may find something else than Go. */
