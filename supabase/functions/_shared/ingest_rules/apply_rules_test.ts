@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { parseJson } from "../../ingest/json_reader.ts";
+import { levelOf } from "../../ingest/levels.ts";
+import { processorMs } from "../testing_processor.ts";
+import { IngestRules } from "./apply_rules.ts";
+import { Budget } from "./budget.ts";
+import type { Action, Test } from "./compiled_rule.ts";
+import type { RecordColumns } from "./records.ts";
+import { conditions } from "./testing_conditions.ts";
+
+const hash = (text: string) => `#${text.length}`.padEnd(64, "_");
+
+/** Applies rules, each of a condition and an action, within `milliseconds` of a clock that counts its readings. */
+function apply(batch: RecordColumns, rules: [Test[], Action][], milliseconds = 1e9) {
+  let now = 0;
+  const compiled = rules.map(([when, action], n) => ({ id: `r${n}`, when, do: action }));
+  const budget = new Budget(() => now++, milliseconds);
+  return new IngestRules(compiled, { hash, levelOf }).apply(batch, budget);
+}
+
+/** Records with the same time. */
+function records(columns: Omit<RecordColumns, "p_ts">, count = 1): RecordColumns {
+  return { p_ts: new Array(count).fill("2026-11-28T12:00:00Z"), ...columns };
+}
+
+Deno.test("a condition finds what the search finds", () => {
+  for (const [term, test, found, others] of conditions) {
+    const [finds, misses] = [found, others].map((json) => parseJson(json) as object[]);
+    for (const record of [...finds, ...misses]) {
+      const members = Object.entries(record).map(([name, value]) => [`p_${name}`, [value]]);
+      const drop: [Test[], Action] = [[JSON.parse(test)], { type: "drop" }];
+      const { dropped } = apply(records(Object.fromEntries(members)), [drop]);
+      assert.equal(dropped, finds.includes(record) ? 1 : 0, `${term} ${JSON.stringify(record)}`);
+    }
+  }
+});
+
+Deno.test("rules act in order, and each says what it did", () => {
+  const batch = records({
+    p_msg: ["GET /a took 5 ms", "ann@example.com", null],
+    p_level: [null, "debug", "info"],
+    p_attrs: [
+      { method: "own", sev: "WARNING", "4111111111111111": 1, card: 4111111111111111 },
+      null,
+      { a: 1 },
+    ],
+    p_guessed: { 1: { t: "ann@example.com" }, 3: { time: "x" } },
+  }, 3);
+  const { batch: made, counts, dropped } = apply(batch, [
+    [[{ f: "level", op: "=", value: "debug" }], { type: "drop" }],
+    [[], { type: "parse", pattern: "<method> <path> took <_> ms" }],
+    [[], { type: "level", from: { a: "sev" } }],
+    [[{ a: "path", op: "=", value: "/a" }], { type: "set", f: "service", value: "api" }],
+    [[], { type: "remove", a: "a" }],
+    [[], {
+      type: "mask",
+      what: ["email", "card"],
+      pattern: "/[a-z]+",
+      label: "path",
+      in: "everywhere",
+      hash: true,
+    }],
+  ]);
+  const { attrTexts: _, ...columns } = made;
+  assert.deepEqual(columns, {
+    p_ts: ["2026-11-28T12:00:00Z", "2026-11-28T12:00:00Z"],
+    p_msg: ["GET [path:#2______] took 5 ms", null],
+    p_level: ["warn", "info"],
+    p_service: ["api", null],
+    p_attrs: [{
+      "[card:#16_____]": 1,
+      method: "own",
+      sev: "WARNING",
+      card: "[card:#16_____]",
+      path: "[path:#2______]",
+    }, null],
+    p_positions: [0, 2],
+    p_guessed: { 1: { t: "[email:#15_____]" }, 2: { time: "x" } },
+    ...Object.fromEntries(
+      ["env", "req_id", "user_id", "route", "host"].map((name) => [`p_${name}`, undefined]),
+    ),
+  });
+  assert.equal(dropped, 1);
+  assert.deepEqual(
+    counts.map((
+      { seen, matched, masked, dropped, bytes },
+    ) => [seen, matched, masked, dropped, bytes]),
+    [
+      [3, 1, 0, 1, 20],
+      [2, 2, 0, 0, 0],
+      [2, 2, 0, 0, 0],
+      [2, 1, 0, 0, 0],
+      [2, 2, 0, 0, 7],
+      [2, 2, 5, 0, 0],
+    ],
+  );
+});
+
+Deno.test("sampling keeps whole requests, and its rates multiply", () => {
+  const ids = Array.from({ length: 4000 }, (_, n) => `r-${n >> 1}`);
+  const batch = records(
+    { p_req_id: ids, p_attrs: ids.map(() => ({ sample_rate: 0.5 })) },
+    ids.length,
+  );
+  const half: [Test[], Action] = [[], { type: "sample", rate: 0.5, by: "req_id" }];
+  const once = apply(batch, [half]);
+  const twice = apply(batch, [half, half]).batch;
+  assert.deepEqual(once.batch, apply(batch, [half]).batch);
+  const kept = once.batch.p_req_id!;
+  assert.ok(kept.every((id, at) => kept[at % 2 === 0 ? at + 1 : at - 1] === id));
+  assert.ok(Math.abs(kept.length - 2000) < 200, String(kept.length));
+  assert.ok(Math.abs(twice.p_ts.length - 1000) < 200, String(twice.p_ts.length));
+  assert.ok(twice.p_req_id!.every((id) => kept.includes(id)));
+  assert.deepEqual([once.batch.p_attrs![0], twice.p_attrs![0]], [{ sample_rate: 0.25 }, {
+    sample_rate: 0.125,
+  }]);
+  // Equal events without a time are not all kept or all left out.
+  const same = { p_ts: new Array(1000).fill(null), p_msg: new Array(1000).fill("up") };
+  const left = apply(same, [[[], { type: "sample", rate: 0.5, by: "record" }]]).dropped;
+  assert.ok(left > 400 && left < 600, String(left));
+});
+
+Deno.test("a mask lets nothing through when its time is over, or when it cannot be understood", () => {
+  const batch = records({
+    p_msg: ["ann@example.com", "safe"],
+    p_attrs: [{ a: "x" }, { b: [1, "y"] }],
+  }, 2);
+  const mask = { type: "mask", what: ["email"], in: "everywhere" } as const;
+  const hidden = {
+    p_msg: ["[not checked]", "[not checked]"],
+    p_attrs: [{ not_checked: "[not checked]" }, { not_checked: "[not checked]" }],
+  };
+  const late = apply(batch, [[[{ op: "has", value: "nothing" }], mask], [[], {
+    type: "remove",
+    a: "a",
+  }]], 0);
+  assert.deepEqual([late.batch.p_msg, late.batch.p_attrs], [hidden.p_msg, hidden.p_attrs]);
+  assert.deepEqual([late.counts[0].not_checked, late.counts[0].masked], [4, 0]);
+  const unknown = [{ what: ["dna"] }, { what: [], pattern: "(?=a)" }].map((part) => ({
+    ...mask,
+    ...part,
+    in: { fields: ["msg"] },
+  }));
+  for (const action of unknown) {
+    assert.deepEqual(apply(batch, [[[], action]]).batch.p_msg, hidden.p_msg);
+  }
+  assert.equal(
+    apply(batch, [[[{ f: "service", op: "=", value: "a" }], mask]], 0).batch.p_msg,
+    batch.p_msg,
+  );
+  // A long text is looked at piece by piece, and hidden if it has no place to divide it.
+  const long = ["a".repeat(100_000), `${"a".repeat(40_000)},`.repeat(9) + "ann@example.com"];
+  const [one, other] = apply(records({ p_msg: long.map((text) => `ann@example.com${text}`) }, 2), [[
+    [],
+    mask,
+  ]]).batch.p_msg!;
+  assert.deepEqual([one, other?.slice(-9), other?.includes("@")], [
+    "[not checked]",
+    "a,[email]",
+    false,
+  ]);
+});
+
+Deno.test("rules take 300 ms at most, and an expression's time grows with the text only", () => {
+  const patterns = ["(a|a)*b", "(?:a?){50}a{50}b", "a(.*b)?", "(?i)x*x*y", "[a-z]+@"];
+  for (const pattern of patterns) {
+    const mask: Action = { type: "mask", what: [], pattern, in: "everywhere" };
+    const times = [20_000, 40_000, 80_000].map((length) => {
+      const batch = records({ p_msg: ["a".repeat(length)] });
+      return processorMs(() => apply(batch, [[[], mask]]));
+    });
+    assert.ok(times[2] < 10 * times[0] + 20, `${pattern}: ${times}`);
+  }
+  const text = "aAKIA@1.2:3:4+5 DE89 4111 ".repeat(40_000);
+  const mask: Action = {
+    type: "mask",
+    what: ["email", "card", "iban", "ipv6", "phone", "jwt"],
+    pattern: "(?:a?){30}b",
+    in: "everywhere",
+  };
+  const rules = new IngestRules(new Array(20).fill({ id: "r", when: [], do: mask }), { levelOf });
+  const batch = records({ p_msg: [text, text], p_attrs: [{ text }, { text: [text] }] }, 2);
+  const took = processorMs(() => rules.apply(batch, new Budget()));
+  assert.ok(took < 400, `${took} ms`);
+});
