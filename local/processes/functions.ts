@@ -65,6 +65,12 @@ function sendEnv(): Record<string, string> {
   return {
     LOGLOOM_NOTIFY_SECRET: notifySecret,
     LOGLOOM_ALLOW_LOCAL_WEBHOOKS: Deno.env.get("LOGLOOM_ALLOW_LOCAL_WEBHOOKS") ?? "",
+    ...secretsEnv(),
+  };
+}
+
+function secretsEnv(): Record<string, string> {
+  return {
     LOGLOOM_SECRETS_KEY: Deno.env.get("LOGLOOM_SECRETS_KEY") || secretsKey,
     LOGLOOM_SECRETS_OLD_KEYS: Deno.env.get("LOGLOOM_SECRETS_OLD_KEYS") ?? "",
   };
@@ -123,6 +129,8 @@ function functionProcess(
     LOGLOOM_FUNCTION_PORT: `${port}`,
     LOGLOOM_PUBLIC_URL: Deno.env.get("LOGLOOM_PUBLIC_URL") ?? "",
     ...(sending.includes(name) ? sendEnv() : {}),
+    // The key of the hashes in masks.
+    ...(name === "ingest" ? secretsEnv() : {}),
     ...(name === "logloom-notify" ? notifyEnv() : {}),
     ...(name === "logloom-archive" ? archiveEnv() : {}),
   };

@@ -7,6 +7,8 @@ export interface Failure {
   readonly reason?: string;
   /** The fault of the credentials, for the header WWW-Authenticate: the body of a 401 is always the same. */
   readonly refusal?: string;
+  /** The database's answer if it has other ingest rules than those of the commit, which never reaches a client. */
+  readonly rules?: string;
 }
 
 /** Headers that the database adds to an answer: x-ratelimit-… for the client, x-logloom-… for this function. */

@@ -91,13 +91,14 @@ class OutcomeOfTenants implements Outcome {
    * status and wait.
    */
   get text(): string {
-    const { ingested, cut, parts } = this;
+    const { ingested, cut, dropped, parts } = this;
     const tenants = parts.map(({ tenant, events, committed: { outcome, failure } }) => ({
       tenant_id: tenant,
       ingested: outcome.ingested,
       rejected: failure === undefined || mayPass(failure)
         ? outcome.rejected
         : events.count - outcome.ingested,
+      ...outcome.dropped > 0 && { dropped: outcome.dropped },
       status: failure?.status ?? 200,
       ...failure !== undefined && { error: failure.error },
       ...failure?.retryAfter !== undefined && { retry_after: Number(failure.retryAfter) },
@@ -112,6 +113,7 @@ class OutcomeOfTenants implements Outcome {
       ingested,
       rejected,
       ...cut > 0 && { cut },
+      ...dropped > 0 && { dropped },
       ...rejected > 0 && { errors: errors.slice(0, maxErrors) },
       tenants,
     });
@@ -132,6 +134,10 @@ class OutcomeOfTenants implements Outcome {
 
   get cut(): number {
     return this.parts.reduce((sum, { committed }) => sum + committed.outcome.cut, 0);
+  }
+
+  get dropped(): number {
+    return this.parts.reduce((sum, { committed }) => sum + committed.outcome.dropped, 0);
   }
 
   get errors(): readonly EventError[] {

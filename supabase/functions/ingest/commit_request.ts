@@ -1,11 +1,13 @@
 import { type Caller, sha256Hex } from "../_shared/auth.ts";
-import type { Failure, Notes } from "../_shared/errors.ts";
+import { type Failure, type Notes, unavailable } from "../_shared/errors.ts";
+import type { Budget } from "../_shared/ingest_rules/budget.ts";
 import type { Bytes } from "./unpacked_bytes.ts";
 import { type Batch, type EventCollector, type EventError } from "./event_collector.ts";
 import { cutRecords } from "./cut_records.ts";
 import type { Commit } from "./group_commit.ts";
 import { counts, type Outcome } from "./protocol.ts";
 import { batchText } from "./request_text.ts";
+import { type RuleCache, ruleParameters, type TenantRules } from "./tenant_rules.ts";
 
 export interface Request {
   readonly caller: Caller;
@@ -21,6 +23,9 @@ export interface Request {
   readonly isRepeatKnown: boolean;
   /** Whether to wait briefly for an unreachable database, because the sender does not retry. */
   readonly isPatient: boolean;
+  readonly rules: RuleCache;
+  /** The time for the rules, shared by all slices and tenants of a body. */
+  readonly ruleBudget: Budget;
 }
 
 export interface Committed {
@@ -70,7 +75,7 @@ export async function commitEvents(request: Request, commit: Commit): Promise<Co
       ...slices.length > 1 && { p_slice: n },
     };
     const answer = await patiently(
-      sliceCommit(caller, slice.batch, parameters, repeat === undefined, commit),
+      ruledCommit(request, slice.batch, parameters, repeat === undefined, commit),
       request.isPatient && mayRetry ? patienceMs : [],
     );
     notes = answer.ok ? answer.notes : answer.failure.notes;
@@ -102,6 +107,44 @@ function callerParameters(caller: Caller): Record<string, unknown> {
 
 /** A longer text probably has a record that is too long, so it is cut before the database gets it. */
 const unaskedLength = 1024 * 1024;
+
+/** The most commits of a slice while the tenant's rules change. */
+const maxRounds = 3;
+
+/**
+ * Commits a slice under the rules that are known for its caller. If the database has others, it stores nothing and
+ * answers them, and the slice is committed again under these.
+ */
+function ruledCommit(
+  { caller, rules, ruleBudget }: Request,
+  batch: Batch,
+  parameters: Record<string, unknown>,
+  mayShare: boolean,
+  commit: Commit,
+): () => Promise<Answer> {
+  let known: TenantRules | undefined;
+  let attempt: (() => Promise<Answer>) | undefined;
+  const underRules = ({ version, rules }: TenantRules) => {
+    const ruled = rules.apply(batch, ruleBudget);
+    const told = { ...parameters, ...ruleParameters(version, ruled) };
+    return sliceCommit(caller, ruled.batch, told, mayShare, commit);
+  };
+  return async () => {
+    for (let round = 0; round < maxRounds; round++) {
+      const now = rules.find(caller);
+      if (attempt === undefined || now !== known) {
+        known = now;
+        attempt = now === undefined
+          ? sliceCommit(caller, batch, parameters, mayShare, commit)
+          : underRules(now);
+      }
+      const answer = await attempt();
+      if (answer.ok || answer.failure.rules === undefined) return answer;
+      await rules.learn(caller, answer.failure.rules);
+    }
+    return unavailable("The ingest rules of this tenant are changing, try again");
+  };
+}
 
 /**
  * Commits a slice. The database refuses a slice with a record that is too large. Only then, or if the whole text is
@@ -180,6 +223,7 @@ interface AnswerOfSlice {
   readonly ingested: number;
   readonly rejected: number;
   readonly cut?: number;
+  readonly dropped?: number;
   readonly errors?: readonly EventError[];
 }
 
@@ -203,6 +247,10 @@ class Answers implements Outcome {
 
   get cut(): number {
     return this.#answers.reduce((sum, { cut }) => sum + (cut ?? 0), 0);
+  }
+
+  get dropped(): number {
+    return this.#answers.reduce((sum, { dropped }) => sum + (dropped ?? 0), 0);
   }
 
   get errors(): readonly EventError[] {

@@ -33,7 +33,7 @@ export function cutRecords(batch: Batch, maxBytes: number, maxValues = Infinity)
   const columns = textFields.flatMap((field, n): [`p_${TextField}`, Text[]][] => {
     return texts[n].length > 0 ? [[`p_${field}`, texts[n]]] : [];
   });
-  return { ...batch, ...Object.fromEntries(columns), p_attrs, p_cut: count };
+  return { ...batch, ...Object.fromEntries(columns), p_attrs, attrTexts: undefined, p_cut: count };
 }
 
 /** The most bytes of an event's time and level. */

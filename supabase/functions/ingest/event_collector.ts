@@ -26,6 +26,8 @@ export interface Batch extends TextColumns {
   readonly p_all_errors?: boolean;
   /** By the event's place, from 1: the member from which `ts` was read, if it may mean something else. */
   readonly p_guessed?: Readonly<Record<string, JsonObject>>;
+  /** JSON texts of attributes that are known already; not sent. */
+  readonly attrTexts?: readonly (string | undefined)[];
   /** Events that were shortened. */
   readonly p_cut?: number;
 }
@@ -268,12 +270,24 @@ export interface Slice {
 
 /** A batch and further parameters as JSON for Postgres. */
 export function batchJson(batch: Batch, parameters: Record<string, unknown>): string {
-  return storableJson({ ...parameters, ...batch });
+  return storableJson({ ...parameters, ...batch, attrTexts: undefined });
+}
+
+/** The attributes of a batch as a JSON array. */
+export function attrsJson({ p_attrs, attrTexts }: Batch): string {
+  if (p_attrs === undefined) return "";
+  if (attrTexts === undefined) return storableJson(p_attrs);
+  const texts = p_attrs.map((attrs, at) => attrTexts[at] ?? JSON.stringify(attrs));
+  return storable(`[${texts.join(",")}]`);
 }
 
 /** JSON with numbers as they were sent, and without what Postgres cannot store. */
 export function storableJson(value: object): string {
-  const json = unmarkNumbers(JSON.stringify(value));
+  return storable(JSON.stringify(value));
+}
+
+function storable(text: string): string {
+  const json = unmarkNumbers(text);
   return mayHoldUnstorable(json) ? replaceUnstorable(json) : json;
 }
 

@@ -134,6 +134,8 @@ function readAnswers(answer: Result<string>, count: number): Result<string>[] {
   const answers: AnswerOfOne[] = JSON.parse(answer.value);
   if (answers.length !== count) throw new Error("not an answer for each request");
   return answers.map(({ status, headers, body }) =>
-    readAnswer("ingest_text", status, new Headers(headers), body)
+    status === 412
+      ? { ok: false, failure: { status, error: "", rules: body } }
+      : readAnswer("ingest_text", status, new Headers(headers), body)
   );
 }

@@ -28,6 +28,9 @@ import { askWhoCalls, type Committed, commitUnlessOwn } from "./commit_request.t
 import { commitForTenants } from "./commit_for_tenants.ts";
 import { type Commit, createGroupCommit } from "./group_commit.ts";
 import { createRateLimitCache, type RateLimitCache } from "./rate_limit_cache.ts";
+import { Budget } from "../_shared/ingest_rules/budget.ts";
+import type { SealedSecrets } from "../_shared/sealed_secrets.ts";
+import { createRuleCache, type RuleCache } from "./tenant_rules.ts";
 import { ExcessiveJson } from "./json_reader.ts";
 import { takeLeadingToken } from "./leading_token.ts";
 import {
@@ -52,6 +55,8 @@ export interface IngestDependencies {
   readonly wakeWriter: () => void;
   /** The id of this deployment, if the platform has one. */
   readonly deploymentId?: string;
+  /** Opens the keys of ingest rules. Without it, their masks have no hashes. */
+  readonly secrets?: SealedSecrets;
   /** The time limit for a body; for tests. */
   readonly bodyTimeoutMs?: number;
 }
@@ -62,6 +67,7 @@ interface Context {
   readonly callDatabase: CallDatabase;
   readonly commit: Commit;
   readonly rateLimits: RateLimitCache;
+  readonly rules: RuleCache;
   readonly senderOf: (key: string) => DrainSender;
   readonly bodyTimeoutMs: number;
 }
@@ -70,14 +76,16 @@ interface Context {
 type Answer = { readonly reply: Reply; readonly notes?: Notes } | { readonly failure: Failure };
 
 export function createIngestHandler(
-  { authenticate, callDatabase, wakeWriter, deploymentId, bodyTimeoutMs = timeForBodies }:
-    IngestDependencies,
+  dependencies: IngestDependencies,
 ): (request: Request) => Promise<Response> {
+  const { authenticate, callDatabase, wakeWriter, deploymentId, secrets } = dependencies;
+  const { bodyTimeoutMs = timeForBodies } = dependencies;
   const context: Context = {
     authenticate,
     callDatabase,
     commit: createGroupCommit(callDatabase),
     rateLimits: createRateLimitCache(),
+    rules: createRuleCache(secrets),
     senderOf: createOwnTraffic(deploymentId),
     bodyTimeoutMs,
   };
@@ -248,6 +256,8 @@ async function ingest(
     idempotencyKey,
     isRepeatKnown: protocol.isRepeatKnown,
     isPatient: protocol.isRepeatKnown && reading.overloaded === undefined,
+    rules: context.rules,
+    ruleBudget: new Budget(),
   };
   let committed: Committed;
   if (caller.value.kind === "project") {

@@ -4,10 +4,12 @@ import "resolve-protobuf-schema";
 import { createAuthenticator } from "../_shared/auth.ts";
 import { createDatabase } from "../_shared/database.ts";
 import { readEnv } from "../_shared/env.ts";
+import { readSealedSecrets } from "../_shared/sealed_secrets.ts";
 import { createWriterWatchdog } from "./writer_watchdog.ts";
 import { createIngestHandler } from "./handler.ts";
 
-const env = readEnv((name) => Deno.env.get(name));
+const get = (name: string) => Deno.env.get(name);
+const env = readEnv(get);
 const callDatabase = createDatabase({
   url: env.supabaseUrl,
   serviceKey: env.serviceKey,
@@ -22,5 +24,6 @@ Deno.serve(createIngestHandler({
   }),
   callDatabase,
   wakeWriter: createWriterWatchdog(callDatabase),
-  deploymentId: Deno.env.get("DENO_DEPLOYMENT_ID"),
+  deploymentId: get("DENO_DEPLOYMENT_ID"),
+  secrets: await readSealedSecrets(get),
 }));

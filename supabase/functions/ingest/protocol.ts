@@ -61,6 +61,8 @@ export interface Outcome {
   readonly rejected: number;
   /** The number of shortened records. */
   readonly cut: number;
+  /** The ingested events that the tenant's rules left out. */
+  readonly dropped: number;
   /** The first rejected events. */
   readonly errors: readonly EventError[];
   readonly bytes: number;
@@ -136,13 +138,14 @@ export function json(status: number, body: unknown, headers: Record<string, stri
 
 /** The answer of the native endpoint. */
 export function counts(
-  { ingested, rejected, cut, errors }: Omit<Outcome, "text" | "bytes">,
+  { ingested, rejected, cut, dropped, errors }: Omit<Outcome, "text" | "bytes">,
 ): Readonly<Record<string, unknown>> {
   return {
     success: ingested > 0 || rejected === 0,
     ingested,
     rejected,
     ...cut > 0 && { cut },
+    ...dropped > 0 && { dropped },
     ...rejected > 0 && { errors: errors.slice(0, maxErrors) },
   };
 }

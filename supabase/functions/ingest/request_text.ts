@@ -1,5 +1,5 @@
 import { eventFields } from "../_shared/record_fields.ts";
-import { type Batch, batchJson, storableJson } from "./event_collector.ts";
+import { attrsJson, type Batch, batchJson, storableJson } from "./event_collector.ts";
 import type { Text } from "./event_draft.ts";
 
 /** Separates the requests of a call. */
@@ -29,7 +29,7 @@ function columnsText(batch: Batch): string | undefined {
   for (const field of eventFields) {
     text += columnSeparator;
     if (field === "attrs") {
-      if (batch.p_attrs !== undefined) text += storableJson(batch.p_attrs);
+      text += attrsJson(batch);
       continue;
     }
     const column: readonly Text[] | undefined = batch[`p_${field}`];

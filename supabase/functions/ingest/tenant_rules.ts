@@ -1,0 +1,71 @@
+import { createHmac } from "node:crypto";
+import { type Caller, callerKey } from "../_shared/auth.ts";
+import { IngestRules, type Ruled } from "../_shared/ingest_rules/apply_rules.ts";
+import type { CompiledRule } from "../_shared/ingest_rules/compiled_rule.ts";
+import type { SealedSecrets } from "../_shared/sealed_secrets.ts";
+import { levelOf } from "./levels.ts";
+
+export interface TenantRules {
+  readonly version: string;
+  readonly rules: IngestRules;
+}
+
+/** Keeps the rules of callers. Most tenants have none and are not kept. */
+export interface RuleCache {
+  find(caller: Caller): TenantRules | undefined;
+  /** Takes the rules from the database's answer to a commit under other rules. */
+  learn(caller: Caller, answer: string): Promise<void>;
+}
+
+interface Told {
+  readonly rules: {
+    /** Null if the tenant has no rules. */
+    readonly version: string | null;
+    readonly rules: readonly CompiledRule[];
+    /** The sealed key of the hashes in masks. */
+    readonly hash_key: string | null;
+    readonly tenant_id: string;
+  };
+}
+
+const maxCallers = 1000;
+
+export function createRuleCache(secrets: SealedSecrets | undefined): RuleCache {
+  const known = new Map<string, TenantRules>();
+  return {
+    find(caller) {
+      return known.get(callerKey(caller));
+    },
+
+    async learn(caller, answer) {
+      const { version, rules, hash_key: sealed, tenant_id: tenantId }: Told["rules"] =
+        (JSON.parse(answer) as Told).rules;
+      const opened = sealed === null
+        ? undefined
+        : await secrets?.open(sealed, { tenantId, purpose: "ingest_rules" });
+      const hash = opened &&
+        ((text: string) => createHmac("sha256", opened.text).update(text).digest("hex"));
+      const key = callerKey(caller);
+      known.delete(key);
+      if (version === null) return;
+      // A Map lists the oldest entry first.
+      for (const oldest of known.keys()) {
+        if (known.size < maxCallers) break;
+        known.delete(oldest);
+      }
+      known.set(key, { version, rules: new IngestRules(rules, { hash, levelOf }) });
+    },
+  };
+}
+
+/** The parameters that tell the database what the rules did to a slice. */
+export function ruleParameters(
+  version: string,
+  { dropped, counts }: Ruled<unknown>,
+): Record<string, unknown> {
+  return {
+    p_rules_version: version,
+    ...dropped > 0 && { p_dropped: dropped },
+    ...counts.length > 0 && { p_rule_counts: counts },
+  };
+}
