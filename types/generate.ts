@@ -60,6 +60,7 @@ const wordsOf: [type: string, member: string, source: string][] = [
   ["logloom_retention_run", "status", "retention_runs_status_is_known"],
   ["logloom_retention_run", "kind", "retention_runs_kind_is_known"],
   ["logloom_log_stream", "kind", "log_streams_kind_is_known"],
+  ["logloom_log_stream", "source", "log_streams_source_is_known"],
   ["logloom_log_stream", "pause_reason", "log_streams_pause_reason_is_known"],
   ["logloom_log_stream_failure", "kind", "log_stream_failures_kind_is_known"],
   ["logloom_audit_trail_event", "source", "audit_events_source_is_known"],
@@ -149,6 +150,7 @@ const ourNames: Record<string, string> = {
 const parameterTypes: Record<string, string> = {
   notification_preferences: 'Partial<TenantSettings["notification_preferences"]>',
   "create_log_stream.p_kind": 'LogStream["kind"]',
+  "create_log_stream.p_source": 'LogStream["source"]',
   "list_log_retention_runs.p_kind": 'RetentionRun["kind"]',
   "create_alert_rule.p_kind": 'AlertRule["kind"]',
   "list_error_groups.p_order": '"priority" | "last_seen" | "first_seen" | "records"',

@@ -34,6 +34,9 @@ drop procedure logloom_private.run_job(text, regprocedure);
 -- A parameter has another type.
 drop function public.create_api_key(text, text, timestamptz, text[], uuid);
 
+-- A stream has a source.
+drop function public.create_log_stream(text, text, text, text, jsonb, jsonb, boolean, uuid);
+
 -- Rules can have a baseline.
 drop function public.create_alert_rule(
   text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid,

@@ -70,6 +70,17 @@ begin
 end;
 $$;
 
+-- The attributes of the record in which a day's digest leaves the database.
+create function logloom_private.audit_digest_attrs(p_day logloom.audit_digests)
+returns jsonb
+language sql
+stable
+return jsonb_build_object(
+  'kind', 'audit_digest', 'day', p_day.day, 'events', p_day.events,
+  'digest', encode(p_day.digest, 'hex'),
+  'previous_digest', encode(p_day.previous_digest, 'hex')
+);
+
 -- The step of the job link_audit_events. Links committed events, the tenants in turn. An event that
 -- is not committed yet is linked later, so writers never wait for the chain. Then closes days that
 -- are over: the digest of a day becomes a log record of its tenant, so that streams, the archive
@@ -111,11 +122,7 @@ begin
   loop
     v_record := row(
       null, 'info', format('Audit trail of %s: %s events', v_day.day, v_day.events), 'audit',
-      null, null, null, null, null, jsonb_build_object(
-        'kind', 'audit_digest', 'day', v_day.day, 'events', v_day.events,
-        'digest', encode(v_day.digest, 'hex'),
-        'previous_digest', encode(v_day.previous_digest, 'hex')
-      )
+      null, null, null, null, null, logloom_private.audit_digest_attrs(v_day)
     );
     begin
       update logloom.audit_digests d

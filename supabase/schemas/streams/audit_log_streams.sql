@@ -8,8 +8,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return jsonb_strip_nulls(jsonb_build_object(
-    'name', p_row.name, 'kind', p_row.kind, 'query_dsl', p_row.query_dsl,
-    'enabled', p_row.enabled, 'view_id', p_row.view_id, 'maker', p_row.maker,
+    'name', p_row.name, 'kind', p_row.kind, 'source', nullif(p_row.source, 'logs'),
+    'query_dsl', p_row.query_dsl, 'enabled', p_row.enabled, 'view_id', p_row.view_id,
+    'maker', p_row.maker,
     'host', substring(
       coalesce(p_row.config ->> 'url', p_row.config ->> 'endpoint') from '^\w+://([^/?#]+)'
     ),

@@ -114,7 +114,7 @@ as $$
 declare
   v_refused constant integer := p_stream.batch_records - p_took;
   v_was_all constant boolean := p_stream.batch_end_id is null
-    and p_stream.batch_end_seq >= logloom_private.last_write_seq();
+    and p_stream.batch_end_seq >= logloom_private.stream_end(p_stream);
 begin
   p_stream := logloom_private.end_batch(p_stream);
   update logloom.log_streams s

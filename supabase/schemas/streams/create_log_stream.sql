@@ -18,7 +18,8 @@ create function logloom_private.make_log_stream(
   p_config jsonb,
   p_secrets jsonb,
   p_enabled boolean,
-  p_view_id uuid
+  p_view_id uuid,
+  p_source text
 )
 returns public.logloom_log_stream
 language plpgsql
@@ -39,6 +40,7 @@ begin
   v_row.tenant_id := v_tenant_id;
   v_row.name := logloom_private.trim_space(p_name);
   v_row.kind := p_kind;
+  v_row.source := coalesce(p_source, 'logs');
   if length(v_row.name) not between 1 and 100 then
     perform logloom_private.refuse('streams.name_is_invalid');
   end if;
@@ -46,6 +48,11 @@ begin
     select from logloom_private.stream_config_members() m where p_kind = any (m.kinds)
   ) then
     perform logloom_private.refuse('streams.kind_is_unknown');
+  end if;
+  if v_row.source not in ('logs', 'audit') then
+    perform logloom_private.refuse('streams.source_is_unknown');
+  elsif v_row.source = 'audit' and p_view_id is not null then
+    perform logloom_private.refuse('audit.not_in_views');
   end if;
   v_row.query_dsl := logloom_private.checked_stream_query(v_tenant_id, p_query_dsl, p_view_id);
   v_row.config := logloom_private.checked_stream_config(p_kind, p_config);
@@ -61,13 +68,13 @@ begin
   end if;
   insert into logloom.log_streams (
     tenant_id, name, query_dsl, kind, config, secrets, enabled, view_id, maker, position_seq,
-    kept_day
+    kept_day, source
   )
   select
     v_tenant_id, v_row.name, v_row.query_dsl, p_kind, v_row.config, v_row.secrets,
     coalesce(p_enabled, true), p_view_id, logloom_private.stream_maker(),
-    logloom_private.last_write_seq() + 1,
-    logloom_private.first_kept_day(v_tenant_id, logloom_private.utc_day(now()))
+    logloom_private.stream_end(v_row) + 1,
+    logloom_private.first_kept_day(v_tenant_id, logloom_private.utc_day(now())), v_row.source
   returning * into v_row;
   return logloom_private.log_stream_of(v_row);
 exception when unique_violation then
@@ -115,7 +122,8 @@ create function public.create_log_stream(
   p_config jsonb default null,
   p_secrets jsonb default null,
   p_enabled boolean default null,
-  p_view_id uuid default null
+  p_view_id uuid default null,
+  p_source text default null
 )
 returns public.logloom_log_stream
 language plpgsql
@@ -125,16 +133,20 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return logloom_private.make_log_stream(
-    p_tenant_id, p_name, p_query_dsl, p_kind, p_config, p_secrets, p_enabled, p_view_id
+    p_tenant_id, p_name, p_query_dsl, p_kind, p_config, p_secrets, p_enabled, p_view_id,
+    p_source
   );
 end;
 $$;
 
-comment on function public.create_log_stream(text, text, text, text, jsonb, jsonb, boolean, uuid) is
+comment on function public.create_log_stream(
+  text, text, text, text, jsonb, jsonb, boolean, uuid, text
+) is
   'Creates a log stream and returns it. From now on the stream sends records as they become '
   'visible: all, or those that p_query_dsl (a query without stages) finds. p_name: 1 to 100 '
   'characters after trimming. p_kind: webhook, otlp, loki, elasticsearch, splunk_hec, datadog or '
   's3. p_config: the address and other members of the kind. p_secrets: names and sealed texts, '
   'from POST /functions/v1/logloom-stream/v1/seal. p_enabled: true by default. p_view_id: the view '
-  'in which the stream reads. For admins. Errors: PT400 (also the plan''s limit), PT401, PT403, '
-  'PT404, PT409 (the name is taken).';
+  'in which the stream reads. p_source: logs (default) or audit, the linked events of the audit '
+  'trail. For admins. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404, PT409 (the name '
+  'is taken).';

@@ -23,7 +23,7 @@ begin
     p_row.paused_at, p_row.pause_reason, p_row.sent_batches, p_row.sent_records,
     p_row.skipped_records, p_row.refused_records, p_row.test_requested_at,
     p_row.test_finished_at, p_row.test_status, p_row.test_error, p_row.last_answer,
-    p_row.test_answer
+    p_row.source, p_row.test_answer
   )::public.logloom_log_stream;
 end;
 $$;

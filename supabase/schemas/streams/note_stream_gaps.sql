@@ -48,7 +48,8 @@ declare
     p_stream.tenant_id, logloom_private.utc_day(now())
   );
 begin
-  if p_stream.kept_day = v_first_kept then
+  -- A gap in the audit trail shows in the positions of the events around it.
+  if p_stream.source = 'audit' or p_stream.kept_day = v_first_kept then
     return;
   end if;
   perform logloom_private.note_gap(p_stream, d::date)
@@ -71,7 +72,7 @@ as $$
 begin
   perform logloom_private.note_gap(s, p_day)
   from logloom.log_streams s
-  where s.position_seq <= logloom_private.last_write_seq()
+  where s.source = 'logs' and s.position_seq <= logloom_private.last_write_seq()
     and (
       s.tenant_id = any (p_tenant_ids)
       or p_tenant_ids is null

@@ -28,6 +28,10 @@ begin
   if not exists (select from logloom.log_streams) then
     return;
   end if;
+  update logloom.log_streams s
+  set pending_since = now(), next_attempt_at = now() + v_interval
+  where s.source = 'audit' and s.pending_since is null and s.enabled and s.paused_at is null
+    and logloom_private.stream_end(s) >= s.position_seq;
   -- Locked until the end, so that no stream becomes idle meanwhile.
   select r.noted_through into v_from from logloom_private.stream_round r for update;
   v_to := logloom_private.last_write_seq();
@@ -45,10 +49,10 @@ begin
       'then interval ''0'' else %3$L::interval end '
       'from (select l.tenant_id, count(*) as records from logloom.logs l '
       'where l.write_seq between %1$s and %2$s and (%4$s) and l.tenant_id in ('
-      'select t.tenant_id from logloom.log_streams t where t.pending_since is null) '
-      'group by l.tenant_id) n '
+      'select t.tenant_id from logloom.log_streams t where t.pending_since is null '
+      'and t.source = ''logs'') group by l.tenant_id) n '
       'where s.tenant_id = n.tenant_id and s.pending_since is null and s.enabled '
-      'and s.paused_at is null',
+      'and s.source = ''logs'' and s.paused_at is null',
     v_from + 1, v_to, v_interval,
     (
       select string_agg(

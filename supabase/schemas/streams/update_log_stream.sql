@@ -68,6 +68,9 @@ begin
   if length(logloom_private.trim_space(p_name)) not between 1 and 100 then
     perform logloom_private.refuse('streams.name_is_invalid');
   end if;
+  if v_row.source = 'audit' and p_view_id is not null then
+    perform logloom_private.refuse('audit.not_in_views');
+  end if;
   v_query_dsl := case when num_nonnulls(p_query_dsl, p_view_id) = 0 then v_row.query_dsl
     else logloom_private.checked_stream_query(
       v_tenant_id, coalesce(p_query_dsl, v_row.query_dsl), coalesce(p_view_id, v_row.view_id)

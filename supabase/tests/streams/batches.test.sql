@@ -3,7 +3,7 @@ begin;
 \ir ../actors.psql
 \ir ../search/records.psql
 set local client_min_messages = warning;
-select plan(57);
+select plan(65);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
 insert into logloom.tenant_members (tenant_id, user_id, role)
@@ -389,6 +389,62 @@ select is(
 select is(
   (select r.last_value from pg_temp.reads r where r.is_called), 1::bigint,
   'and reads the block once'
+);
+
+-- The audit trail
+delete from logloom.log_streams where true;
+create function pg_temp.event(p_action text, p_tenant_id text default 'acme')
+returns void
+language sql
+as $$
+  select logloom.audit(p_action, '[{"id": "7"}]', '{"a": null}', p_tenant_id);
+  select logloom_private.link_audit_events()
+$$;
+select pg_temp.event('before');
+select pg_temp.stream('siem'), pg_temp.stream('nines', 'msg:nine');
+update logloom.log_streams set source = 'audit', batch_limit = 2 where true;
+update logloom.log_streams s set position_seq = logloom_private.stream_end(s) + 1 where true;
+select is(pg_temp.batch('siem'), null, 'a new stream does not send older events');
+select pg_temp.event('one'), pg_temp.event('theirs', 'umbrella');
+-- A day passes.
+update logloom.audit_digests set day = day - 1 where true;
+update logloom.audit_events set day = day - 1 where true;
+update logloom.log_streams set position_seq = position_seq - 1000000000 where true;
+select pg_temp.event('two');
+select pg_temp.add('log', 900);
+truncate seen;
+insert into seen select pg_temp.batch('siem');
+select is(
+  pg_temp.msgs(batch), 'one Audit trail of ' || current_date - 1 || ': 2 events',
+  'the events of a day, then its digest, and no other tenant''s'
+) from seen;
+select is(
+  jsonb_path_query_array(batch, '$.records[*].attrs'),
+  format(
+    '[{"kind": "audit_event", "actor": "postgres", "targets": [{"id": "7"}], "context": {"a": null},
+      "day": "%s", "position": 2, "digest": "%s", "link": "%s"},
+    {"kind": "audit_digest", "day": "%1$s", "events": 2, "digest": "%3$s", "previous_digest": ""}]',
+    e.day, encode(e.digest, 'hex'), encode(e.link, 'hex')
+  )::jsonb,
+  'with their places in the chain'
+)
+from seen
+cross join logloom.audit_events e
+where e.action = 'one';
+select is(pg_temp.batch('siem'), batch, 'a repeated batch is the same') from seen;
+select pg_temp.settle('siem', 'delivered');
+select is(pg_temp.msgs(pg_temp.batch('siem')), 'two', 'the next day follows');
+select pg_temp.settle('siem', 'delivered');
+select is(pg_temp.state('siem', 's.pending_since'), null, 'and nothing waits');
+select pg_temp.event('nine');
+select is(
+  pg_temp.msgs(pg_temp.batch('nines')), 'nine', 'a query passes the events that it does not find'
+);
+select pg_temp.act_as_service_role();
+select public.erase_audit_subject('acme', '7');
+select pg_temp.act_as_postgres();
+select is(
+  pg_temp.batch('siem') #>> '{records,0,attrs,actor}', 'erased', 'erased events have no content'
 );
 
 select * from finish();

@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../by.psql
-select plan(57);
+select plan(59);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'free');
 insert into logloom.tenant_members (tenant_id, user_id, role)
@@ -124,7 +124,7 @@ select is(
     "last_error": null, "paused_at": null, "pause_reason": null, "sent_batches": 0,
     "sent_records": 0, "skipped_records": 0, "refused_records": 0, "test_requested_at": null,
     "test_finished_at": null, "test_status": null, "test_error": null,
-    "last_answer": null, "test_answer": null
+    "last_answer": null, "source": "logs", "test_answer": null
   }'::jsonb, 'it is shown without its secrets'
 ) from stream;
 -- Changing the address does not give the old secrets to the new receiver.
@@ -218,6 +218,15 @@ select is(
     "secrets": ["header.x-api-key"]
   }'::jsonb, 'with the host of the address and the names of secrets'
 );
+-- A stream can send the audit trail, which has no views.
+select is(
+  pg_temp.make(', p_source => ''x'''), 'PT400 Invalid p_source: logs or audit', 'others are refused'
+);
+select is(
+  pg_temp.make(format(', p_source => ''audit'', p_view_id => %L', v.view_id)),
+  'PT403 The audit trail is not in views or portal sessions', 'a stream of the audit trail'
+)
+from logloom.log_views v;
 select is(
   pg_temp.by('ann', format('public.delete_log_stream(%L)', stream_id)), '(t)', 'a stream is deleted'
 ) from stream;

@@ -826,6 +826,7 @@ export interface LogStream {
   test_error: string | null;
   /** The first 500 characters of the receiver's answer to a refused batch. */
   last_answer: string | null;
+  source: "logs" | "audit";
   test_answer: string | null;
 }
 

@@ -11,6 +11,8 @@ begin
       'Name the stream after its destination.', null),
     ('streams.kind_is_unknown', 400, 'Invalid p_kind',
       'One of webhook, otlp, loki, elasticsearch, splunk_hec, datadog and s3.', null),
+    ('streams.source_is_unknown', 400, 'Invalid p_source: logs or audit',
+      'Leave it out for logs.', null),
     ('streams.query_has_stages', 400, 'A log stream takes a query without stages',
       'Remove the first bar and all that follows it.', null),
     ('streams.config_is_no_object', 400, 'Invalid p_config: not an object',

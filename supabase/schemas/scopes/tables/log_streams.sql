@@ -58,6 +58,7 @@ create table logloom.log_streams (
   test_status integer,
   test_error text,
   test_answer text,
+  source text not null default 'logs',
 
   constraint log_streams_name_is_unique unique (tenant_id, name),
   constraint log_streams_name_is_valid check (
@@ -66,6 +67,8 @@ create table logloom.log_streams (
   constraint log_streams_kind_is_known check (
     kind in ('webhook', 'otlp', 'loki', 'elasticsearch', 'splunk_hec', 'datadog', 's3')
   ),
+  constraint log_streams_source_is_known check (source in ('logs', 'audit')),
+  constraint log_streams_audit_has_no_view check (source <> 'audit' or view_id is null),
   constraint log_streams_pause_reason_is_known check (
     pause_reason in ('failing', 'refused', 'maker')
     and (pause_reason is null) = (paused_at is null)
@@ -88,7 +91,7 @@ for select to authenticated
 using (tenant_id = (select logloom_private.current_tenant_id()));
 
 grant select (
-  stream_id, tenant_id, name, kind, enabled, view_id, created_at, updated_at
+  stream_id, tenant_id, name, kind, source, enabled, view_id, created_at, updated_at
 ) on logloom.log_streams to authenticated, service_role;
 
 comment on table logloom.log_streams is
@@ -97,6 +100,9 @@ comment on table logloom.log_streams is
 
 comment on column logloom.log_streams.query_dsl is
   'The query for the records to send, without stages. Null: all records.';
+
+comment on column logloom.log_streams.source is
+  'logs, or audit: the audit trail. Then positions are its places (logloom_private.audit_place).';
 
 comment on column logloom.log_streams.config is
   'The destination, in the form that its kind needs. Contains no secrets.';

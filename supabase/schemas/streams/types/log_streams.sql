@@ -29,6 +29,7 @@ create type public.logloom_log_stream as (
   test_status integer,
   test_error text,
   last_answer text,
+  source text,
   test_answer text
 );
 
@@ -36,9 +37,10 @@ comment on type public.logloom_log_stream is
   'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused or disabled. '
   'lag_seconds: how long the oldest unsent record has waited. pause_reason: failing (no success '
   'for too long), refused (the receiver accepts no record) or maker (its maker is no longer an '
-  'admin). skipped_records: not sent, because log streams forwarded them three times. test_…: the '
-  'last test, which runs while test_finished_at is null. last_answer, test_answer: the first 500 '
-  'characters of the receiver''s answer, if it did not accept everything.';
+  'admin). source: logs, or audit (the audit trail). skipped_records: not sent, because streams '
+  'forwarded them three times. test_…: the last test, which runs while test_finished_at is null. '
+  'last_answer, test_answer: the first 500 characters of the receiver''s answer, if it did not '
+  'accept everything.';
 
 create type public.logloom_log_stream_failure as (
   failure_id uuid,
