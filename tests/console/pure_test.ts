@@ -49,7 +49,7 @@ import { exactJson, parseExactly } from "../../console/src/service/exact-json.ts
 import { concerns } from "../../console/src/health/health-summary.ts";
 import { placeOf as placeOfGroup } from "../../console/src/errors/group-query.ts";
 import { draftOf, parametersOf } from "../../console/src/alerts/rule-draft.ts";
-import { detailsOf, subjectOf } from "../../console/src/settings/audit-words.ts";
+import { detailsOf, subjectOf, verdictWords } from "../../console/src/settings/audit-words.ts";
 import { secondsOf, valuesAt } from "../../console/src/shared/earlier-periods.ts";
 import { changeOf, isSudden } from "../../console/src/shared/change-words.ts";
 import {
@@ -376,6 +376,12 @@ Deno.test("an audit event says what changed by name, from which value to which",
   assert.deepEqual(
     detailsOf(event, (person) => `${person}@acme.example`),
     ["note: none → full", "assigned_to: none → u1@acme.example", "days: 7"],
+  );
+  const found = { events: 2, erased: 0, day_from: null, day_to: null, digest: null };
+  const place = { fault_day: "2026-11-21", fault_position: 3, fault_event_id: "id" };
+  assert.equal(
+    verdictWords({ ...found, ...place, fault: "event_changed", next_day: null }),
+    "The chain is broken on 2026-11-21 at event 3: the event was changed.",
   );
 });
 

@@ -41,7 +41,7 @@ const touched = [
   "list_alert_incidents",
   "get_alert_incident",
   "list_alert_history",
-  "list_tenant_audit_events",
+  "list_audit_events",
 ] as const;
 
 function IncidentPage({ incident }: { incident: AlertIncidentDetails }) {

@@ -23,7 +23,7 @@ export function SilenceDialog({ rules, onClose }: { rules: AlertRule[]; onClose:
   const [comment, setComment] = useState("");
   const create = useChange("create_alert_silence", [
     "list_alert_silences",
-    "list_tenant_audit_events",
+    "list_audit_events",
   ]);
   const submit = () => {
     create.mutate({

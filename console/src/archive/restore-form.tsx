@@ -19,7 +19,7 @@ export function RestoreForm({ files }: { files: ArchivedFile[] }) {
   const [days, setDays] = useState("7");
   const restore = useChange("restore_log_archive", [
     "list_log_archive_restores",
-    "list_tenant_audit_events",
+    "list_audit_events",
   ]);
   const range = rangeOf(from, to, zone);
   const estimate = range && estimateOf(files, range);

@@ -62,6 +62,6 @@ export function useGroupChange() {
     "list_error_groups",
     "get_error_group",
     "list_alert_incidents",
-    "list_tenant_audit_events",
+    "list_audit_events",
   ]);
 }

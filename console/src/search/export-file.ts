@@ -1,6 +1,6 @@
 import { labels } from "../../../supabase/functions/_shared/record_fields.ts";
 import { exactJson } from "../service/exact-json.ts";
-import type { LogRecord } from "../service/logloom.ts";
+import type { AuditTrailEvent, LogRecord } from "../service/logloom.ts";
 
 const columns = ["ts", ...labels, "msg", "attrs", "id"] as const;
 
@@ -50,10 +50,23 @@ export class RecordFile {
   }
 }
 
+/** Downloads audit events, in the columns of the service's own export. */
+export function saveAudit(format: Format, events: AuditTrailEvent[]): void {
+  const head =
+    "event_id,occurred_at,source,actor,action,targets,context,client_id,day,position,erased_at";
+  const texts = (event: Record<string, unknown>) =>
+    head.split(",").map((name) => event[name] ?? "")
+      .map((value) => cell(typeof value === "string" ? value : exactJson(value, 0))).join(",");
+  const parts = format === "ndjson"
+    ? events.map((event) => `${exactJson(event, 0)}\n`)
+    : [head, ...events.map((event) => texts({ ...event }))].map((line) => `${line}\r\n`);
+  saveParts(format, parts, "audit");
+}
+
 /** Downloads the parts as one file. */
-export function saveParts(format: Format, parts: (string | Blob)[]): void {
+export function saveParts(format: Format, parts: (string | Blob)[], name = "logs"): void {
   const time = new Date().toISOString().slice(0, 19).replaceAll(":", "");
-  save(`logs-${time}.${format}`, parts);
+  save(`${name}-${time}.${format}`, parts);
 }
 
 /** Spreadsheets run text that begins like a formula, also in full-width characters. A leading apostrophe prevents it. */

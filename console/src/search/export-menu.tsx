@@ -8,7 +8,7 @@ import { type Format, RecordFile } from "./export-file.ts";
 import { mostExported, useExportJob } from "./export-job.ts";
 import type { Run } from "./search-run.ts";
 
-const formats: [Format, string][] = [["ndjson", "NDJSON"], ["csv", "CSV"]];
+export const formats: [Format, string][] = [["ndjson", "NDJSON"], ["csv", "CSV"]];
 
 /** Saves all matches in the background, or the rows of a live view at once. */
 export function ExportMenu({ run, rows }: { run: Run; rows: LogRecord[] }) {

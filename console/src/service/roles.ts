@@ -24,7 +24,7 @@ export function useNameOf(people: (string | null)[]): (person: string | null) =>
     if (userId === claims?.user || userId === claims?.email) return say("you");
     if (isKnown(userId)) return plain(userId);
     const email = members.data?.find(({ user_id }) => user_id === userId)?.email;
-    return plain(email ?? `${userId.slice(0, 8)}…`);
+    return plain(email ?? (userId.length === 36 ? `${userId.slice(0, 8)}…` : userId));
   };
 }
 

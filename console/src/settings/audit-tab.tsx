@@ -1,58 +1,100 @@
 import { useState } from "react";
-import type { AuditEvent } from "../service/logloom.ts";
+import { change, useAddress } from "../address/address.ts";
+import type { AuditTrailEvent } from "../service/logloom.ts";
 import { useOperation } from "../service/operation-hooks.ts";
-import { useNameOf } from "../service/roles.ts";
+import { useMay, useNameOf } from "../service/roles.ts";
+import { TextField } from "../shared/form-fields.tsx";
 import { ago } from "../shared/format-time.ts";
 import { ListTable, mostAtOnce } from "../shared/list-table.tsx";
 import { oneLine, plain } from "../shared/safe-text.ts";
-import { say } from "../shared/translate.ts";
-import { detailsOf, peopleOf, subjectOf } from "./audit-words.ts";
+import { say, type Words } from "../shared/translate.ts";
+import { useLater } from "../shared/use-debounced.ts";
+import { AuditTools } from "./audit-tools.tsx";
+import { detailsOf, nameKeys, peopleOf, subjectOf, wordedEvent } from "./audit-words.ts";
 
-/** The audit events of the tenant: who changed what, from which value to which. */
+const filters = {
+  actor: "Who (an id)",
+  action: "What (invoices.*)",
+  target: "Target (an id)",
+  from: "From (now-7d)",
+  to: "To",
+} as const satisfies Record<string, Words>;
+
+/** Who changed what, from which value to which: in Logloom, and for admins also in the product. */
 export function AuditTab() {
+  const { parameters } = useAddress();
+  const isAdmin = useMay("admin") === true;
   const [limit, setLimit] = useState(50);
-  const events = useOperation("list_tenant_audit_events", { p_limit: limit }, { keep: true });
-  const nameOf = useNameOf((events.data ?? []).flatMap((event) => [
-    event.actor,
-    event.subject,
-    ...peopleOf(event),
-  ]));
+  const { actor, action, target, from, to } = useLater(parameters);
+  const asked = isAdmin
+    ? { p_actor: actor, p_action: action, p_target: target, p_ts_from: from, p_ts_to: to }
+    : { p_source: "logloom" };
+  const events = useOperation("list_audit_events", { ...asked, p_limit: limit }, { keep: true });
+  const isFiltered = isAdmin && Object.keys(filters).some((name) => parameters[name]);
+  const worded = (events.data ?? []).map(wordedEvent);
+  const nameOf = useNameOf(
+    (events.data ?? []).map(({ actor }) => actor).concat(
+      worded.flatMap((event) => [event.subject, ...peopleOf(event)]),
+    ),
+  );
   const names = useNamesOfSubjects(events.data ?? []);
   return (
-    <ListTable
-      answer={events}
-      empty={{
-        title: say("No changes yet"),
-        about: say("Changes of keys, settings, streams and dashboards appear here."),
-      }}
-      more={{ limit, onMore: () => setLimit(mostAtOnce) }}
-      label={say("Audit")}
-      columns={[say("When"), say("Who"), say("What"), say("Change")]}
-    >
-      {(event) => (
-        <tr key={event.event_id}>
-          <td title={event.occurred_at}>{ago(event.occurred_at)}</td>
-          <td title={event.actor}>{nameOf(event.actor)}</td>
-          <th scope="row">
-            {event.action.replace(/[._]/g, " ")}{" "}
-            <bdi className="about" title={event.subject}>
-              {subjectOf(event, names) ??
-                (event.action.startsWith("member.") && nameOf(event.subject))}
-            </bdi>
-          </th>
-          <td className="details-cell">
-            {detailsOf(event, nameOf).map((words) => (
-              <div key={words}>{plain(oneLine(words, 200))}</div>
+    <>
+      {isAdmin && (
+        <>
+          <div className="form-pair">
+            {Object.entries(filters).map(([name, label]) => (
+              <TextField
+                key={name}
+                label={say(label)}
+                spellCheck={false}
+                value={parameters[name] ?? ""}
+                onChange={(text) => change({ [name]: text }, { replace: true })}
+              />
             ))}
-          </td>
-        </tr>
+          </div>
+          <AuditTools asked={asked} />
+        </>
       )}
-    </ListTable>
+      <ListTable
+        answer={events}
+        empty={{
+          title: isFiltered ? say("Nothing matches the filters") : say("No changes yet"),
+          about: say("Changes of keys, settings, streams and dashboards appear here."),
+        }}
+        more={{ limit, onMore: () => setLimit(mostAtOnce) }}
+        label={say("Audit")}
+        columns={[say("When"), say("Who"), say("What"), say("Change")]}
+      >
+        {(event) => {
+          const words = wordedEvent(event);
+          const isOwn = event.source === "app";
+          return (
+            <tr key={event.event_id}>
+              <td title={event.occurred_at}>{ago(event.occurred_at)}</td>
+              <td title={event.actor}>{nameOf(event.actor)}</td>
+              <th scope="row">
+                {isOwn ? plain(event.action) : event.action.replace(/[._]/g, " ")}{" "}
+                <bdi className="about" title={words.subject}>
+                  {isOwn ? plain(oneLine(words.subject, 200)) : subjectOf(words, names) ??
+                    (event.action.startsWith("member.") && nameOf(words.subject))}
+                </bdi>
+              </th>
+              <td className="details-cell">
+                {detailsOf(words, isOwn ? String : nameOf, isOwn ? [] : nameKeys).map((line) => (
+                  <div key={line}>{plain(oneLine(line, 200))}</div>
+                ))}
+              </td>
+            </tr>
+          );
+        }}
+      </ListTable>
+    </>
   );
 }
 
 /** The names of rules and incidents, which their events have only as ids. */
-function useNamesOfSubjects(events: AuditEvent[]): Map<string, string> {
+function useNamesOfSubjects(events: AuditTrailEvent[]): Map<string, string> {
   const isAbout = (what: string) => events.some(({ action }) => action.startsWith(what));
   const rules = useOperation("list_alert_rules", { p_limit: mostAtOnce }, {
     enabled: isAbout("alert_rule") || isAbout("alert_silence"),

@@ -36,7 +36,7 @@ export function DeletionSection() {
   const [isAsking, setAsking] = useState(false);
   const runs = useOperation("list_log_retention_runs", { p_limit: 20 }, { every: 10_000 });
   const dry = useChange("delete_logs", []);
-  const real = useChange("delete_logs", ["list_log_retention_runs", "list_tenant_audit_events"]);
+  const real = useChange("delete_logs", ["list_log_retention_runs", "list_audit_events"]);
   const ask = () => {
     const now = Date.now();
     const [start, end] = [instant(from, now, zone), instant(to, now, zone)];

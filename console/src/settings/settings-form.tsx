@@ -33,7 +33,7 @@ export function SettingsForm({ settings, mayChange }: {
   const shown = { ...given, ...edits };
   const save = useChange("update_tenant_settings", [
     "get_tenant_settings",
-    "list_tenant_audit_events",
+    "list_audit_events",
   ]);
   const submit = () => {
     const { days, compression, ...preferences } = without(edits, given);

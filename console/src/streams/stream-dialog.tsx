@@ -10,7 +10,7 @@ import { HeaderFields } from "./header-fields.tsx";
 import { KindFields } from "./kind-fields.tsx";
 import { kindNames, kinds, type StreamKind } from "./stream-kinds.ts";
 
-const touched = ["list_log_streams", "list_tenant_audit_events"] as const;
+const touched = ["list_log_streams", "list_audit_events"] as const;
 
 /** Creates or changes a stream. The kind of an existing stream is fixed. */
 export function StreamDialog({ initial, onClose }: {
@@ -63,16 +63,25 @@ export function StreamDialog({ initial, onClose }: {
         >
           {kindNames.map((one) => <option key={one} value={one}>{say(kinds[one].label)}</option>)}
         </SelectField>
+        <SelectField
+          label={say("Sends")}
+          value={draft.source}
+          disabled={stream_id !== undefined}
+          onChange={(text) => change({ source: text === "audit" ? "audit" : "logs" })}
+        >
+          <option value="logs">{say("Logs")}</option>
+          <option value="audit">{say("Audit trail")}</option>
+        </SelectField>
       </div>
       <TextField
         label={say("Query (empty: all records)")}
         className="mono"
         spellCheck={false}
-        placeholder="level:>=warn"
+        placeholder={draft.source === "audit" ? "msg:invoices.*" : "level:>=warn"}
         value={draft.query_dsl}
         onChange={(query_dsl) => change({ query_dsl })}
       />
-      {(views.data?.length ?? 0) > 0 && (
+      {draft.source === "logs" && (views.data?.length ?? 0) > 0 && (
         <SelectField
           label={say("View")}
           value={draft.view_id}

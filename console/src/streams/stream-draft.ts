@@ -7,6 +7,7 @@ export interface Draft {
   stream_id?: string;
   name: string;
   kind: StreamKind;
+  source: LogStream["source"];
   query_dsl: string;
   /** Empty for all records of the tenant. */
   view_id: string;
@@ -20,6 +21,7 @@ export function draftOf(stream: Partial<LogStream>): Draft {
     stream_id: stream.stream_id,
     name: stream.name ?? "",
     kind: stream.kind ?? "webhook",
+    source: stream.source ?? "logs",
     query_dsl: stream.query_dsl ?? "",
     view_id: stream.view_id ?? "",
     config: { ...stream.config },
@@ -51,8 +53,9 @@ export function createdBy(draft: Draft): ParametersOf<"create_log_stream"> {
   return {
     p_name: draft.name,
     p_kind: draft.kind,
+    p_source: draft.source,
     p_query_dsl: draft.query_dsl,
-    p_view_id: draft.view_id || undefined,
+    p_view_id: draft.source === "logs" && draft.view_id || undefined,
     p_config: configOf(draft),
     p_secrets: secretsOf(draft),
     p_enabled: draft.enabled,

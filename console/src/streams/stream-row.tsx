@@ -8,7 +8,7 @@ import { say } from "../shared/translate.ts";
 import { kinds } from "./stream-kinds.ts";
 import { failureWords, isTesting, missedWords, streamState } from "./stream-state.ts";
 
-const touched = ["list_log_streams", "list_tenant_audit_events"] as const;
+const touched = ["list_log_streams", "list_audit_events"] as const;
 
 /** A stream with its state and actions. */
 export function StreamRow({ stream, onEdit, onMissed, onDelete }: {
@@ -28,7 +28,8 @@ export function StreamRow({ stream, onEdit, onMissed, onDelete }: {
       <th scope="row">
         <button type="button" className="card-title" onClick={onEdit}>{plain(stream.name)}</button>
         {" "}
-        <span className="about">{say(kinds[stream.kind]?.label ?? stream.kind)}</span>
+        <span className="about">{say(kinds[stream.kind]?.label ?? stream.kind)}</span>{" "}
+        {stream.source === "audit" && <Badge tone="info">{say("Audit trail")}</Badge>}
         <code className="cell-code">
           {stream.query_dsl ? plain(stream.query_dsl) : say("All records")}
         </code>

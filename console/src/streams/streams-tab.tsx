@@ -17,7 +17,7 @@ export function StreamsTab() {
   const [missed, setMissed] = useState<LogStream | null>(null);
   const [toDelete, setToDelete] = useState<LogStream | null>(null);
   const streams = useOperation("list_log_streams", { p_limit: mostAtOnce }, { every: 3000 });
-  const remove = useChange("delete_log_stream", ["list_log_streams", "list_tenant_audit_events"]);
+  const remove = useChange("delete_log_stream", ["list_log_streams", "list_audit_events"]);
   return (
     <>
       <div className="tab-head">
