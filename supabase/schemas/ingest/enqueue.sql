@@ -24,13 +24,19 @@ declare
   v_bare constant integer :=
     logloom_private.bare_record_bytes(p_state.tenant_id, v_received_at);
   v_record_bytes integer[];
+  v_events constant integer := cardinality(p_request.p_ts);
+  v_dropped constant integer := coalesce(p_request.p_dropped, 0);
+  v_billed integer := v_events;
 begin
+  if v_dropped > 0 and (select s.count_dropped from logloom_private.settings s) then
+    v_billed := v_events + v_dropped;
+  end if;
   -- Enqueues share this lock; closing a slot takes it exclusively. So no transaction still writes
   -- to a closed slot. The pointer is read after the lock, with a later snapshot.
   perform pg_advisory_xact_lock_shared(logloom_private.lock_key('queue'));
   insert into logloom_private.queue (
     slot, batch_id, batch_key, tenant_id, key_id, received_at, events, bytes, ts_min, ts_max,
-    record_bytes,
+    record_bytes, dropped, rule_counts,
     -- fields sent joined: {name}
     ts, level, msg, service, env, req_id, user_id, route, host, attrs
     -- fields end
@@ -39,8 +45,10 @@ begin
     p.open_slot, nextval('logloom_private.queue_batch_id'), logloom_private.batch_key(
       v_received_at
     ),
-    p_state.tenant_id, p_state.key_id, v_received_at, cardinality(p_request.p_ts),
-    coalesce(p_request.p_bytes, 0), m.ts_min, m.ts_max, m.record_bytes,
+    p_state.tenant_id, p_state.key_id, v_received_at, v_events,
+    coalesce(p_request.p_bytes, 0)::bigint * v_billed / (v_events + v_dropped),
+    coalesce(m.ts_min, v_received_at), coalesce(m.ts_max, v_received_at), m.record_bytes,
+    v_dropped, p_request.p_rule_counts,
     -- fields sent joined: p_request.p_{name}
     p_request.p_ts, p_request.p_level, p_request.p_msg, p_request.p_service, p_request.p_env,
     p_request.p_req_id, p_request.p_user_id, p_request.p_route, p_request.p_host, p_request.p_attrs
@@ -74,7 +82,7 @@ begin
         -- fields end
     ) t
   ) m
-  where p_state.max_record_bytes >= all (m.record_bytes)
+  where v_events = 0 or p_state.max_record_bytes >= all (m.record_bytes)
   returning record_bytes into v_record_bytes;
   if not found then
     perform logloom_private.refuse('ingest.record_is_too_long', p_state.max_record_bytes::text);

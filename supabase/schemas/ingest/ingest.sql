@@ -48,8 +48,62 @@ begin
         - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z'),
       'max_event_values', p_state.max_record_values
     ),
-    logloom_private.quota_headers(p_state, 0), 0
+    logloom_private.quota_headers(p_state, 0), 0, 200
   );
+end;
+$$;
+
+-- Returns the rules of a tenant, for a request that was made under another version of them: the
+-- function ingest applies them and sends the request again.
+create function logloom_private.rules_of(p_tenant_id text)
+returns json
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select json_build_object('code', 'PT412', 'rules', json_build_object(
+      'version', s.version,
+      'rules', array(
+        select r.compiled
+        from logloom.ingest_rules r
+        where r.tenant_id = p_tenant_id and r.is_on
+        order by r.position, r.rule_id
+      ),
+      'hash_key', s.hash_key,
+      'tenant_id', p_tenant_id
+    ))
+    from (select) one
+    left join logloom_private.ingest_rule_sets s on s.tenant_id = p_tenant_id
+  );
+end;
+$$;
+
+-- Raises an error if nothing can be stored now.
+create function logloom_private.require_space(p_state logloom_private.ingest_state)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if logloom_private.is_read_only() then
+    -- The error that the insert would raise.
+    raise read_only_sql_transaction;
+  end if;
+  if p_state.queue_is_full then
+    perform logloom_private.refuse_with_headers(
+      logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '5'),
+      'ingest.queue_is_full'
+    );
+  elsif p_state.storage_is_full then
+    -- Storage is measured once a minute.
+    perform logloom_private.refuse_with_headers(
+      logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '60'),
+      'ingest.storage_is_full'
+    );
+  end if;
 end;
 $$;
 
@@ -72,6 +126,7 @@ declare
   v_is_let_in constant boolean := coalesce(p_request.p_slice > 0, false);
   v_answer logloom_private.ingest_answer;
   v_earlier_answer json;
+  v_accepted integer;
 begin
   if v_has_rate and not v_is_let_in then
     -- This check takes no lock, so a request that is refused here delays nobody and writes nothing.
@@ -93,6 +148,11 @@ begin
       p_state, p_request.p_idempotency_key, p_request.p_body_digest, p_request.p_slice
     );
   end if;
+  if v_earlier_answer is null
+    and p_request.p_rules_version is distinct from p_state.rules_version
+  then
+    return row(logloom_private.rules_of(p_state.tenant_id), '{}'::jsonb, 0, 412);
+  end if;
   if v_earlier_answer ->> 'takes_to' is not null then
     -- Uses the times of the first answer, so that the same events are rejected again.
     p_state.keeps_from := v_earlier_answer ->> 'keeps_from';
@@ -103,14 +163,17 @@ begin
   then
     p_request := logloom_private.reject_events(p_request, p_state);
   end if;
+  v_answer.status := 200;
   v_answer.ingested := coalesce(cardinality(p_request.p_ts), 0);
+  v_accepted := v_answer.ingested + coalesce(p_request.p_dropped, 0);
   if p_state.service is not null then
     p_request.p_service := array_fill(p_state.service, array[v_answer.ingested]);
   end if;
   v_answer.headers := logloom_private.quota_headers(p_state, v_answer.ingested);
   v_answer.body := json_strip_nulls(json_build_object(
-    'success', v_answer.ingested > 0 or coalesce(p_request.p_rejected, 0) = 0,
-    'ingested', v_answer.ingested,
+    'success', v_accepted > 0 or coalesce(p_request.p_rejected, 0) = 0,
+    'ingested', v_accepted,
+    'dropped', nullif(p_request.p_dropped, 0),
     'rejected', coalesce(p_request.p_rejected, 0),
     'cut', nullif(p_request.p_cut, 0),
     'errors', case when p_request.p_rejected > 0 then coalesce(p_request.p_errors, '[]') end
@@ -123,32 +186,16 @@ begin
   end if;
   -- The first slice decides even if all of its own events were rejected.
   if not v_is_let_in and v_earlier_answer is null
-    and (v_answer.ingested > 0 or p_request.p_slice = 0)
+    and (v_accepted > 0 or p_request.p_slice = 0)
   then
     perform logloom_private.check_month(p_state);
   end if;
-  if v_answer.ingested > 0 and v_earlier_answer is null then
-    if logloom_private.is_read_only() then
-      -- The error that the insert would raise.
-      raise read_only_sql_transaction;
-    end if;
-    if p_state.queue_is_full then
-      perform logloom_private.refuse_with_headers(
-        logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '5'),
-        'ingest.queue_is_full'
-      );
-    elsif p_state.storage_is_full then
-      -- Storage is measured once a minute.
-      perform logloom_private.refuse_with_headers(
-        logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '60'),
-        'ingest.storage_is_full'
-      );
-    end if;
+  if v_accepted > 0 and v_earlier_answer is null then
+    perform logloom_private.require_space(p_state);
     if not p_state.is_provisioned then
       perform logloom_private.provision_tenant(p_state.tenant_id, p_request.p_claims);
     end if;
-    -- Only keeps answers to requests that stored events, so every row kept costs the tenant an
-    -- event of its plan.
+    -- Only keeps answers to requests with accepted events.
     if p_request.p_idempotency_key is not null then
       v_earlier_answer := logloom_private.first_answer(
         p_state, p_request.p_idempotency_key, p_request.p_body_digest, p_request.p_slice,
@@ -163,14 +210,14 @@ begin
         v_answer.body::jsonb || v_earlier_answer::jsonb - '{keeps_from,takes_to}'::text[]
       )::json;
     end if;
-    return row(v_earlier_answer, logloom_private.quota_headers(p_state, 0), 0);
+    return row(v_earlier_answer, logloom_private.quota_headers(p_state, 0), 0, 200);
   end if;
   if v_has_rate then
     v_answer.headers := v_answer.headers || logloom_private.take_rate(
-      p_state, v_answer.ingested, v_is_let_in
+      p_state, v_accepted, v_is_let_in
     );
   end if;
-  if v_answer.ingested > 0 then
+  if v_accepted > 0 then
     perform logloom_private.enqueue(p_state, p_request);
   end if;
   return v_answer;

@@ -44,7 +44,7 @@ begin
         v_state.bytes := v_state.bytes + coalesce(v_request.p_bytes, 0);
       end if;
       v_answer := json_build_object(
-        'status', 200, 'headers', v_accepted.headers, 'body', v_accepted.body::text
+        'status', v_accepted.status, 'headers', v_accepted.headers, 'body', v_accepted.body::text
       );
     exception when others then
       get stacked diagnostics

@@ -77,6 +77,7 @@ begin
     -- What was checked here, like a request's first slice, is not checked again.
     v_request.p_slice := 1;
     v_request.p_claims := p_claims;
+    v_request.p_rules_version := v_state.rules_version;
     select
       least(sum(r.bytes), logloom_private.batch_max_bytes()), array_agg((r.own).ts),
       -- fields sent but ts joined: array_agg((r.own).{name})
@@ -90,7 +91,10 @@ begin
       v_request.p_level, v_request.p_msg, v_request.p_service, v_request.p_env, v_request.p_req_id,
       v_request.p_user_id, v_request.p_route, v_request.p_host, v_request.p_attrs
       -- fields end
-    from unnest(p_records) e
+    from unnest(
+      case when v_state.rules_version is null then p_records
+        else logloom_private.masked_records(p_tenant_id, p_records) end
+    ) e
     cross join lateral logloom_private.fitting_record(v_state, e) r;
     v_accepted := logloom_private.ingest(v_request, v_state);
     v_answer.stored := v_accepted.ingested;

@@ -77,6 +77,8 @@ begin
     case when h.last_succeeded_at > now() - s.writer_guard_silence then '{}'::jsonb
       else '{"X-Logloom-Writer": "silent"}' end,
     v_sender.service,
+    (select r.version from logloom_private.ingest_rule_sets r
+      where r.tenant_id = v_sender.tenant_id)::text,
     t.bytes >= s.max_storage_bytes and (s.storage_policy = 'refuse' or t.is_stuck)
   into v_state
   from logloom_private.queue_pointer q

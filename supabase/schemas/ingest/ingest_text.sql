@@ -17,6 +17,7 @@ comment on function public.ingest_text(text) is
   'text: requests separated by U+001C. A request is the JSON of logloom_private.ingest_request; '
   'its columns may instead follow the JSON (see logloom_private.request_of_text). Returns one '
   'answer for each request, in the same order: {status, headers: {name: value}, body: text}. body '
-  'is JSON: {success, ingested, rejected, cut, errors}, or for an error {code, message, hint} with '
-  'PT401, PT403, PT404, PT409, PT413, PT429 or PT503. A refused request does not affect the '
-  'others. The watermark assumes that a call ends within its statement_timeout.';
+  'is JSON: {success, ingested, dropped, rejected, cut, errors}, or for an error {code, message, '
+  'hint} with PT401, PT403, PT404, PT409, PT413, PT429 or PT503, or {code: PT412, rules} if '
+  'p_rules_version is not that of the tenant. A refused request does not affect the others. The '
+  'watermark assumes that a call ends within its statement_timeout.';

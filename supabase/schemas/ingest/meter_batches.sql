@@ -20,20 +20,43 @@ begin
     execute format(
       $query$
         with b as materialized (
-          select q.batch_id, q.tenant_id, q.received_at, q.events, q.bytes
+          select q.batch_id, q.tenant_id, q.received_at, q.events, q.bytes, q.dropped,
+            q.rule_counts
           from logloom_private.%I q
           where q.batch_id > $1 and q.batch_id <= $2
         ), counted as (
-          insert into logloom.usage_days as u (tenant_id, day, events, bytes)
-          select b.tenant_id, (b.received_at at time zone 'UTC')::date, sum(b.events), sum(b.bytes)
+          insert into logloom.usage_days as u (tenant_id, day, events, bytes, dropped)
+          select
+            b.tenant_id, (b.received_at at time zone 'UTC')::date,
+            sum(b.events + s.count_dropped::integer * b.dropped), sum(b.bytes), sum(b.dropped)
           from b
+          cross join logloom_private.settings s
           -- Skips tenants that were deleted meanwhile.
           join logloom.tenants t on t.tenant_id = b.tenant_id
           group by 1, 2
           on conflict (tenant_id, day) do update
-          set events = u.events + excluded.events, bytes = u.bytes + excluded.bytes
+          set events = u.events + excluded.events, bytes = u.bytes + excluded.bytes,
+            dropped = u.dropped + excluded.dropped
+        ), ruled as (
+          insert into logloom.ingest_rule_hours as h (
+            tenant_id, rule_id, hour, seen, matched, masked, dropped, sampled, not_checked, bytes
+          )
+          select
+            b.tenant_id, c.id, date_trunc('hour', b.received_at, 'UTC'), coalesce(sum(c.seen), 0),
+            coalesce(sum(c.matched), 0), coalesce(sum(c.masked), 0), coalesce(sum(c.dropped), 0),
+            coalesce(sum(c.sampled), 0), coalesce(sum(c.not_checked), 0), coalesce(sum(c.bytes), 0)
+          from b
+          cross join lateral unnest(b.rule_counts) c
+          join logloom.ingest_rules r on r.rule_id = c.id and r.tenant_id = b.tenant_id
+          group by 1, 2, 3
+          on conflict (tenant_id, rule_id, hour) do update
+          set seen = h.seen + excluded.seen, matched = h.matched + excluded.matched,
+            masked = h.masked + excluded.masked, dropped = h.dropped + excluded.dropped,
+            sampled = h.sampled + excluded.sampled,
+            not_checked = h.not_checked + excluded.not_checked, bytes = h.bytes + excluded.bytes
         )
-        select max(b.batch_id), sum(b.events), min(b.received_at) from b
+        -- A batch without events counts as one, so that its slot is emptied.
+        select max(b.batch_id), sum(greatest(b.events, 1)), min(b.received_at) from b
       $query$,
       'queue_slot_' || v_slot
     )

@@ -24,8 +24,11 @@ begin
     from (
       select m.day, m.events, m.bytes from unnest($1) m
       union all
-      select (q.received_at at time zone 'UTC')::date, q.events, q.bytes
+      select
+        (q.received_at at time zone 'UTC')::date, q.events + s.count_dropped::integer * q.dropped,
+        q.bytes
       from logloom_private.queue q
+      cross join logloom_private.settings s
       where q.slot = any ($2) and q.tenant_id = $3 and q.batch_id > $4
     ) u
     where u.day >= $5

@@ -80,6 +80,7 @@ begin
         -- create_ingest_token counts the tokens created in the last minute.
         ('logloom_private.ingest_tokens', 'r.expires_at < $1', '1 minute'),
         ('logloom_private.storage_hours', 'r.hour < $1', '8 days'),
+        ('logloom.ingest_rule_hours', 'r.hour < $1', '32 days'),
         ('logloom_private.key_reads', 'r.day < $1', '31 days'),
         -- Ended portal sessions are listed for this time.
         ('logloom.portal_sessions', 'r.expires_at < $1', '30 days'),

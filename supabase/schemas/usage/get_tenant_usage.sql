@@ -102,13 +102,17 @@ create type public.logloom_usage as (
   months public.logloom_usage_month[],
   days public.logloom_usage_day[],
   stored public.logloom_stored,
-  restored_records bigint
+  restored_records bigint,
+  dropped bigint,
+  rules public.logloom_ingest_rule_hour[]
 );
 
 comment on type public.logloom_usage is
   'The usage of a tenant in the current UTC month, the limits of its plan, and the usage by month '
   'and day of the requested months, newest first. bytes: bytes of request bodies. stored: disk '
-  'space of the records. restored_records: records restored from the archive this month.';
+  'space of the records. restored_records: records restored from the archive this month. dropped: '
+  'events that ingest rules removed this month. rules: what each ingest rule did in each of the '
+  'last 24 hours, newest first.';
 
 -- Returns usage_of for the tenant of the request.
 create function logloom_private.my_usage(p_tenant_id text, p_from date)
@@ -176,6 +180,19 @@ begin
     from logloom.archive_restores r
     where r.tenant_id = v_tenant_id
       and r.requested_at >= v_month::timestamp at time zone 'UTC'
+  );
+  v_result.dropped := (
+    select coalesce(sum(u.dropped), 0)
+    from logloom.usage_days u
+    where u.tenant_id = v_tenant_id and u.day >= v_month
+  );
+  v_result.rules := array(
+    select row(
+      h.rule_id, h.hour, h.seen, h.matched, h.masked, h.dropped, h.sampled, h.not_checked, h.bytes
+    )::public.logloom_ingest_rule_hour
+    from logloom.ingest_rule_hours h
+    where h.tenant_id = v_tenant_id and h.hour > v_now - interval '24 hours'
+    order by h.hour desc, h.rule_id
   );
   v_result.events := (v_result.months[1]).events;
   v_result.bytes := (v_result.months[1]).bytes;

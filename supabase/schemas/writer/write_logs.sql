@@ -79,7 +79,7 @@ begin
   execute format(
     $query$
       select
-        min(b.batch_id), max(b.batch_id), sum(b.events), max(b.events),
+        min(b.batch_id), max(b.batch_id), sum(greatest(b.events, 1)), max(b.events),
         (select max(l.batch_id) from logloom_private.%1$I l)
       from (
         select

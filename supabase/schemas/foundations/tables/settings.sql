@@ -59,6 +59,7 @@ create table logloom_private.settings (
   project_tenant_id text,
   storage_policy text not null default 'drop_oldest',
   sql_log_events integer not null default 1000,
+  count_dropped boolean not null default false,
   constraint settings_api_pool_size_is_positive check (api_pool_size >= 2),
   constraint settings_notification_open_limit_is_positive check (notification_open_limit >= 1),
   -- A smaller record would have no room for the note about a cut value. A larger one would not fit

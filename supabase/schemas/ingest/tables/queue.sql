@@ -26,6 +26,8 @@ create table logloom_private.queue (
   host text[] compression lz4,
   attrs jsonb[] compression lz4,
   record_bytes integer[] compression lz4,
+  dropped integer not null default 0,
+  rule_counts logloom_private.ingest_rule_count[],
   primary key (batch_id, slot)
 )
 partition by list (slot);
@@ -43,7 +45,11 @@ comment on table logloom_private.queue is
 comment on column logloom_private.queue.batch_key is
   'UUIDv7 whose last 16 bits are 0. With an event''s index in these bits it is the record''s id.';
 
-comment on column logloom_private.queue.bytes is 'Size of the request body.';
+comment on column logloom_private.queue.bytes is
+  'Size of the request body, less the share of dropped events unless settings.count_dropped.';
+
+comment on column logloom_private.queue.dropped is
+  'Events of the request that ingest rules removed. A request may have no other events.';
 
 comment on column logloom_private.queue.record_bytes is
   'Bytes of the JSON text of each event''s record.';

@@ -4,6 +4,7 @@ create table logloom.usage_days (
   events bigint not null,
   bytes bigint not null,
   refused bigint not null default 0,
+  dropped bigint not null default 0,
   primary key (tenant_id, day)
 )
 -- Today's rows change all the time. Free space on the page saves updates of the index.
@@ -22,3 +23,6 @@ comment on table logloom.usage_days is
 comment on column logloom.usage_days.refused is
   'Records that the database itself made for the tenant, such as those of logloom.log(), and that '
   'its limits did not allow.';
+
+comment on column logloom.usage_days.dropped is
+  'Events that ingest rules removed. They are in events only if settings.count_dropped is on.';

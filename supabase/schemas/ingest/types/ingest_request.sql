@@ -1,3 +1,19 @@
+create type logloom_private.ingest_rule_count as (
+  id uuid,
+  seen integer,
+  matched integer,
+  masked integer,
+  dropped integer,
+  sampled integer,
+  not_checked integer,
+  bytes integer
+);
+
+comment on type logloom_private.ingest_rule_count is
+  'What a rule did to a slice of a request: events that it saw and that matched, values that it '
+  'replaced (masked) or could not check in time (not_checked), events that it removed (dropped, or '
+  'sampled), and the bytes that this saved.';
+
 create type logloom_private.ingest_request as (
   p_tenant_id text,
   p_key_digest text,
@@ -15,7 +31,10 @@ create type logloom_private.ingest_request as (
   p_user_id text[], p_route text[], p_host text[], p_attrs jsonb[],
   -- fields end
   p_all_errors boolean,
-  p_guessed jsonb
+  p_guessed jsonb,
+  p_dropped integer,
+  p_rule_counts logloom_private.ingest_rule_count[],
+  p_rules_version text
 );
 
 comment on type logloom_private.ingest_request is
@@ -29,4 +48,5 @@ comment on type logloom_private.ingest_request is
   'max_record_bytes or max_record_values. p_all_errors: errors list every rejected event instead '
   'of the first hundred. p_guessed: events whose ts had a name that may mean something else, as '
   '{place: {name: value}}; places count from 1. If such a ts is out of range, it becomes an '
-  'attribute.';
+  'attribute. p_dropped: events of this slice that rules of the tenant removed. p_rule_counts: '
+  'what each rule did. p_rules_version: the version of the rules that were applied; null: none.';

@@ -14,6 +14,7 @@ create type logloom_private.ingest_state as (
   queue_is_full boolean,
   headers jsonb,
   service text,
+  rules_version text,
   storage_is_full boolean
 );
 
@@ -22,10 +23,13 @@ comment on type logloom_private.ingest_state is
   'the allowed range of ts. events, bytes: used in the month; complete if a limit is near. '
   'batches: how many batches of the queue may be missing from events and bytes. headers: sent with '
   'every answer; X-Logloom-Writer if pg_cron does not run the writer. service: the only service '
-  'that the sender may send for; null: any.';
+  'that the sender may send for; null: any. rules_version: of the tenant''s ingest rules; null: no '
+  'rule is on.';
 
-create type logloom_private.ingest_answer as (body json, headers jsonb, ingested integer);
+create type logloom_private.ingest_answer as (
+  body json, headers jsonb, ingested integer, status integer
+);
 
 comment on type logloom_private.ingest_answer is
-  'The answer 200 to a request: body, headers {name: value}, and how many events it added to the '
-  'queue (0 for a repeat).';
+  'The answer to a request: body, headers {name: value}, how many events it added to the queue (0 '
+  'for a repeat), and status 200; 412 with the rules of the tenant.';
