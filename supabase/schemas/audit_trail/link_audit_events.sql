@@ -18,9 +18,32 @@ begin
 end;
 $$;
 
--- Links the oldest waiting events of a tenant to today's chain, at most p_limit. Returns their
--- number. The chain begins with the digest of the tenant's day before. A closed day gets no more
--- events, even if the clock is set back.
+-- Returns the details of events after the tenant's masks. For conditions, an event is a record of
+-- the service audit: msg is its action, user_id its actor.
+create function logloom_private.masked_details(
+  p_tenant_id text,
+  p_events logloom.audit_events[]
+)
+returns jsonb[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    select m.attrs
+    from unnest(logloom_private.masked_records(p_tenant_id, array(
+      select row(
+        e.occurred_at, null, e.action, 'audit', null, null, e.actor, null, null, e.details
+      )::logloom_private.own_record
+      from unnest(p_events) e
+    ))) m
+  );
+end;
+$$;
+
+-- Masks the oldest waiting events of a tenant and links them to today's chain, at most p_limit.
+-- Returns their number. The chain begins with the digest of the tenant's day before. A closed day
+-- gets no more events, even if the clock is set back.
 create function logloom_private.link_events_of(p_tenant_id text, p_limit integer)
 returns integer
 language plpgsql
@@ -30,6 +53,8 @@ declare
   v_day logloom.audit_digests;
   v_linked integer := 0;
   v_event logloom.audit_events;
+  v_events logloom.audit_events[];
+  v_details jsonb[];
 begin
   select d.* into v_day
   from logloom.audit_digests d
@@ -44,23 +69,26 @@ begin
   )
   on conflict (tenant_id, day) do update set events = d.events
   returning * into v_day;
-  for v_event in
-    select e.*
+  v_events := array(
+    select e
     from logloom.audit_events e
     where e.tenant_id = p_tenant_id and e.source = 'app' and e.position is null
     order by e.occurred_at, e.event_id
     limit p_limit
     for no key update
-  loop
+  );
+  v_details := logloom_private.masked_details(p_tenant_id, v_events);
+  foreach v_event in array v_events loop
     v_linked := v_linked + 1;
+    v_event.details := v_details[v_linked];
     v_event.day := v_day.day;
     v_event.position := v_day.events + v_linked;
     v_event.salt := uuid_send(gen_random_uuid());
     v_event.digest := logloom_private.audit_event_digest(v_event);
     v_day.digest := sha256(v_day.digest || v_event.digest);
     update logloom.audit_events e
-    set day = v_event.day, position = v_event.position, salt = v_event.salt,
-      digest = v_event.digest, link = v_day.digest
+    set day = v_event.day, position = v_event.position, details = v_event.details,
+      salt = v_event.salt, digest = v_event.digest, link = v_day.digest
     where e.event_id = v_event.event_id;
   end loop;
   update logloom.audit_digests d
