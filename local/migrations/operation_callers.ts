@@ -39,7 +39,7 @@ export async function allCallers(): Promise<Callers[]> {
       session: reads && isFor("viewer"),
       service: isFor("service_role"),
     };
-  });
+  }).sort((one, other) => one.operation < other.operation ? -1 : 1);
 }
 
 /** Returns every file that is written from the list, with its text. */

@@ -71,6 +71,7 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
   await call("validate_query", { p_query_dsl: "level:error" });
 
   await call("create_log_view", { p_name: "n" });
+  await call("create_ingest_rule", { p_name: "n", p_action: { type: "drop" }, p_is_on: false });
   await using _portal = await changeSettings(db, {
     portal_url: "https://logs.example/portal.html",
   });

@@ -15,7 +15,8 @@ begin
     values
       ('public', array[
         'call_host_pre_request', 'callers_errors', 'check_operation', 'check_request',
-        'error_named', 'errors', 'operation_list', 'operations', 'refuse', 'requested_operation'
+        'error_named', 'errors', 'operation_list', 'operations', 'operations_of_service_role',
+        'refuse', 'requested_operation'
       ]),
       ('anon, authenticated, service_role', array[
         'add_sql_log', 'caller_tenant', 'claims', 'current_tenant_id', 'current_user_id',
@@ -27,11 +28,13 @@ begin
         'alert_silence_state', 'api_key_status', 'audit', 'audit_actions', 'audit_here',
         'change_alert_incidents', 'change_error_groups', 'change_log_stream', 'change_log_view',
         'change_member', 'changed_rule_secrets', 'changed_secrets', 'check_query',
-        'check_rule_query', 'check_settings', 'checked_panels', 'choose_tenant', 'confirm_address',
-        'current_admin_tenant_id', 'deliveries_of_incident', 'distinct_destinations',
+        'check_rule_query', 'check_settings', 'checked_panels', 'choose_tenant', 'compiled_rule',
+        'confirm_address', 'current_admin_tenant_id', 'deliveries_of_incident',
+        'distinct_destinations',
         'effective_settings', 'end_alert_silence', 'end_portal_session', 'enqueue_rule_test',
-        'enroll_member', 'erase_subject', 'found_tenant', 'hold_view', 'is_being_deleted',
-        'is_viewer', 'iso_instant', 'issue_api_key', 'issue_ingest_token', 'issue_portal_session',
+        'enroll_member', 'erase_subject', 'found_tenant', 'hold_ingest_rules', 'hold_view',
+        'ingest_rule_of', 'is_being_deleted', 'is_viewer', 'iso_instant', 'issue_api_key',
+        'issue_ingest_token', 'issue_portal_session',
         'late_seconds', 'list_bytes', 'list_limit', 'log_dashboard_of', 'log_view_of',
         'make_alert_silence', 'make_log_stream', 'make_log_view', 'my_key_reads', 'my_stored',
         'my_usage', 'new_api_key', 'note_saved_search_run', 'page_of_addresses',

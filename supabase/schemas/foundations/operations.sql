@@ -16,14 +16,11 @@ begin
       ('acknowledge_alert', '{user}', null),
       ('add_tenant_member', '{user,service_role}', null),
       ('check_plan_feature', '{user}', null),
-      ('claim_alert_notifications', '{service_role}', null),
-      ('claim_log_archive_work', '{service_role}', null),
-      ('claim_log_streams', '{service_role}', null),
-      ('complete_alert_notification', '{service_role}', null),
       ('confirm_alert_address', '{user}', null),
       ('create_alert_rule', '{user,service_role}', null),
       ('create_alert_silence', '{user,service_role}', null),
       ('create_api_key', '{user,service_role}', null),
+      ('create_ingest_rule', '{user,service_role}', null),
       ('create_ingest_token', '{user,service_role}', null),
       ('create_log_dashboard', '{user}', null),
       ('create_log_portal_session', '{user,service_role}', null),
@@ -32,13 +29,13 @@ begin
       ('create_saved_search', '{user}', null),
       ('create_tenant', '{user}', null),
       ('delete_alert_rule', '{user}', null),
+      ('delete_ingest_rule', '{user,service_role}', null),
       ('delete_log_dashboard', '{user}', null),
       ('delete_log_stream', '{user,service_role}', null),
       ('delete_log_view', '{user,service_role}', null),
       ('delete_logs', '{user}', null),
       ('delete_saved_search', '{user}', null),
       ('delete_tenant', '{user,service_role}', null),
-      ('exchange_platform_logs', '{service_role}', null),
       ('erase_audit_subject', '{user,service_role}', null),
       ('expire_alert_silence', '{user,service_role}', null),
       ('export_logs', '{user,viewer}', 'read_log_export'),
@@ -57,9 +54,6 @@ begin
       ('get_saved_search_count', '{user}', null),
       ('get_tenant_settings', '{user,service_role}', null),
       ('get_tenant_usage', '{user,service_role}', null),
-      ('health_report', '{service_role}', null),
-      ('ingest_signer', '{service_role}', null),
-      ('ingest_text', '{service_role}', null),
       ('list_alert_addresses', '{user}', null),
       ('list_alert_deliveries', '{user}', null),
       ('list_alert_history', '{user,viewer,service_role}', 'read_alert_history'),
@@ -69,6 +63,7 @@ begin
       ('list_api_keys', '{user,service_role}', null),
       ('list_audit_events', '{user,service_role}', 'read_audit_trail'),
       ('list_error_groups', '{user,viewer,service_role}', 'read_error_groups'),
+      ('list_ingest_rules', '{user,service_role}', null),
       ('list_log_archive', '{user,service_role}', null),
       ('list_log_archive_restores', '{user,service_role}', null),
       ('list_log_dashboards', '{user,viewer}', null),
@@ -82,17 +77,14 @@ begin
       ('list_saved_searches', '{user,viewer}', 'read_saved_searches'),
       ('list_tenant_audit_events', '{user,service_role}', null),
       ('list_tenant_members', '{user,service_role}', null),
-      ('list_unsealed_alert_secrets', '{service_role}', null),
       ('log_changes', '{user,viewer}', 'read_log_changes'),
       ('log_histogram', '{user,viewer}', 'read_log_histogram'),
       ('log_overview', '{user,viewer}', 'read_log_overview'),
       ('log_series', '{user,viewer}', 'read_log_series'),
       ('log_stats', '{user,viewer}', 'read_log_stats'),
-      ('match_log_archive', '{service_role}', null),
-      ('open_log_portal_session', '{service_role}', null),
+      ('order_ingest_rules', '{user,service_role}', null),
       ('preview_alert_rule', '{user,service_role}', null),
-      ('read_log_stream_batch', '{service_role}', null),
-      ('read_logs', '{service_role}', null),
+      ('preview_ingest_rule', '{user}', null),
       ('record_audit_event', '{user,service_role}', null),
       ('remove_tenant_member', '{user,service_role}', null),
       ('restore_log_archive', '{user,service_role}', null),
@@ -102,13 +94,8 @@ begin
       ('rotate_alert_webhook_secret', '{user}', null),
       ('rotate_api_key', '{user,service_role}', null),
       ('run_saved_search', '{user}', null),
-      ('run_writer', '{service_role}', null),
-      ('seal_alert_secret', '{service_role}', null),
       ('search_logs', '{user,viewer}', 'read_log_page'),
       ('set_tenant_member_role', '{user,service_role}', null),
-      ('settle_alert_notification', '{service_role}', null),
-      ('settle_log_archive_work', '{service_role}', null),
-      ('settle_log_stream_batch', '{service_role}', null),
       ('switch_log_tenant', '{user,viewer}', null),
       ('tail_logs', '{user,viewer}', 'read_log_tail'),
       ('test_alert_rule', '{user}', null),
@@ -116,6 +103,7 @@ begin
       ('update_alert_incident', '{user}', null),
       ('update_alert_rule', '{user}', null),
       ('update_error_group', '{user}', null),
+      ('update_ingest_rule', '{user,service_role}', null),
       ('update_log_dashboard', '{user}', null),
       ('update_log_stream', '{user,service_role}', null),
       ('update_log_view', '{user,service_role}', null),
@@ -123,6 +111,42 @@ begin
       ('update_tenant_settings', '{user,service_role}', null),
       ('validate_query', '{user,viewer}', 'read_query_validity'),
       ('verify_audit_trail', '{user,service_role}', null)
+  ) o (operation, callers, reader)
+  union all
+  select s.* from logloom_private.operations_of_service_role() s;
+end;
+$$;
+
+-- Part of operation_list(): what only edge functions call.
+create function logloom_private.operations_of_service_role()
+returns table (operation text, callers text[], reader text)
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select o.operation, o.callers::text[], o.reader
+  from (
+    values
+      ('claim_alert_notifications', '{service_role}', null),
+      ('claim_log_archive_work', '{service_role}', null),
+      ('claim_log_streams', '{service_role}', null),
+      ('complete_alert_notification', '{service_role}', null),
+      ('exchange_platform_logs', '{service_role}', null),
+      ('health_report', '{service_role}', null),
+      ('ingest_signer', '{service_role}', null),
+      ('ingest_text', '{service_role}', null),
+      ('list_unsealed_alert_secrets', '{service_role}', null),
+      ('match_log_archive', '{service_role}', null),
+      ('open_log_portal_session', '{service_role}', null),
+      ('read_log_stream_batch', '{service_role}', null),
+      ('read_logs', '{service_role}', null),
+      ('run_writer', '{service_role}', null),
+      ('seal_alert_secret', '{service_role}', null),
+      ('settle_alert_notification', '{service_role}', null),
+      ('settle_log_archive_work', '{service_role}', null),
+      ('settle_log_stream_batch', '{service_role}', null)
   ) o (operation, callers, reader);
 end;
 $$;

@@ -84,6 +84,7 @@ select set_eq(
     'logloom_private.check_request()', 'logloom_private.call_host_pre_request()',
     'logloom_private.check_operation(text)', 'logloom_private.requested_operation(text,text)',
     'logloom_private.operation_list()', 'logloom_private.operations()',
+    'logloom_private.operations_of_service_role()',
     'logloom_private.refuse(text,text[])',
     'logloom_private.error_named(text,text[])', 'logloom_private.errors(text)',
     'logloom_private.callers_errors()'

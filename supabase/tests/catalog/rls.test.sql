@@ -62,6 +62,10 @@ insert into logloom.alert_rules (
   tenant_id, name, query_dsl, threshold, comparison, window_minutes, cooldown_minutes, enabled
 )
 values ('acme', 'n', 'ts:*', 1, 'gt', 5, 5, true);
+insert into logloom.ingest_rules (tenant_id, position, name, action, is_on)
+values ('acme', 1, 'n', '{"type": "drop"}', true);
+insert into logloom.ingest_rule_hours
+values ('acme', gen_random_uuid(), now(), 1, 1, 0, 1, 0, 0, 1);
 insert into logloom.alert_history (tenant_id, rule_id, value, threshold)
 values ('acme', gen_random_uuid(), 2, 1);
 insert into logloom.alert_silences (tenant_id, starts_at, ends_at, created_by)

@@ -387,6 +387,42 @@ export interface Usage {
   days: { day: string; events: number; bytes: number }[];
   stored: Stored;
   restored_records: number;
+  dropped: number;
+  rules: IngestRuleHour[];
+}
+
+/** What an ingest rule did in an hour. */
+export interface IngestRuleHour {
+  rule_id: string;
+  hour: string;
+  seen: number;
+  matched: number;
+  masked: number;
+  dropped: number;
+  sampled: number;
+  not_checked: number;
+  bytes: number;
+}
+
+export interface IngestRule {
+  rule_id: string;
+  tenant_id: string;
+  position: number;
+  name: string;
+  condition: string | null;
+  action: Record<string, unknown>;
+  is_on: boolean;
+  created_by: string;
+  created_at: string;
+  updated_at: string;
+}
+
+/** What an unsaved rule would have matched in the last hour. */
+export interface IngestRulePreview {
+  seen: number;
+  matched: number;
+  rule: { when: Record<string, unknown>[]; do: Record<string, unknown> };
+  examples: LogRecord[];
 }
 
 /** From the fewest to the most rights. */

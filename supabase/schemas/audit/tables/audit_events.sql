@@ -18,6 +18,7 @@ begin
     'view.created', 'view.changed', 'view.deleted',
     'log_stream.created', 'log_stream.changed', 'log_stream.deleted',
     'dashboard.created', 'dashboard.changed', 'dashboard.deleted', 'error_group.changed',
+    'ingest_rule.created', 'ingest_rule.changed', 'ingest_rule.deleted',
     'logs.deletion_requested', 'logs.deletion_finished', 'logs.day_dropped',
     'logs.restore_requested', 'logs.restore_finished'
   ];
@@ -73,9 +74,10 @@ grant select (
 
 comment on table logloom.audit_events is
   'Changes of keys, tokens, portal sessions, members, incidents, silences, views, log streams, '
-  'dashboards, settings and plans, and deletions and restores of records (source logloom). Nobody '
-  'can change these events, or delete them within settings.audit_lifetime. The project''s own '
-  'events (source app) come from logloom.audit_table(), logloom.audit() and record_audit_event.';
+  'dashboards, ingest rules, settings and plans, and deletions and restores of records (source '
+  'logloom). Nobody can change these events, or delete them within settings.audit_lifetime. The '
+  'project''s own events (source app) come from logloom.audit_table(), logloom.audit() and '
+  'record_audit_event.';
 
 comment on column logloom.audit_events.actor is
   'The claim sub of the request, or else its role, or else the database user.';
