@@ -136,6 +136,23 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "create_ingest_rule": {
+        Args: {
+          "p_action": Json;
+          "p_condition"?: string;
+          "p_is_on"?: boolean;
+          "p_name": string;
+          "p_secrets"?: Json;
+          "p_tenant_id"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_ingest_rule"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_ingest_rule";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "create_ingest_token": {
         Args: { "p_expires_in"?: number; "p_service": string; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_ingest_token"];
@@ -182,6 +199,7 @@ export type Database = {
           "p_name": string;
           "p_query_dsl"?: string;
           "p_secrets"?: Json;
+          "p_source"?: string;
           "p_tenant_id"?: string;
           "p_view_id"?: string;
         };
@@ -234,6 +252,16 @@ export type Database = {
       };
       "delete_alert_rule": {
         Args: { "p_rule_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_success"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_success";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "delete_ingest_rule": {
+        Args: { "p_rule_id": string; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];
         SetofOptions: {
           from: "*";
@@ -609,6 +637,16 @@ export type Database = {
           isSetofReturn: true;
         };
       };
+      "list_ingest_rules": {
+        Args: { "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_ingest_rule"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_ingest_rule";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
       "list_log_archive": {
         Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_archive_part"][];
@@ -854,6 +892,16 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "order_ingest_rules": {
+        Args: { "p_rule_ids": (string)[]; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_ingest_rule"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_ingest_rule";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
       "preview_alert_rule": {
         Args: {
           "p_baseline"?: Json;
@@ -871,6 +919,16 @@ export type Database = {
         SetofOptions: {
           from: "*";
           to: "logloom_alert_preview";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "preview_ingest_rule": {
+        Args: { "p_action": Json; "p_condition"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_ingest_rule_preview"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_ingest_rule_preview";
           isOneToOne: true;
           isSetofReturn: false;
         };
@@ -1200,6 +1258,24 @@ export type Database = {
         SetofOptions: {
           from: "*";
           to: "logloom_success";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "update_ingest_rule": {
+        Args: {
+          "p_action"?: Json;
+          "p_condition"?: string;
+          "p_is_on"?: boolean;
+          "p_name"?: string;
+          "p_rule_id": string;
+          "p_secrets"?: Json;
+          "p_tenant_id"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_ingest_rule"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_ingest_rule";
           isOneToOne: true;
           isSetofReturn: false;
         };
@@ -1563,7 +1639,7 @@ export type Database = {
         "event_id": string | null;
         "tenant_id": string | null;
         "occurred_at": string | null;
-        "source": "logloom" | "app" | null;
+        "source": "app" | "logloom" | null;
         "actor": string | null;
         "action": string | null;
         "targets": Json | null;
@@ -1670,6 +1746,35 @@ export type Database = {
         "value": string | null;
         "share": number | null;
         "share_of_others": number | null;
+      };
+      "logloom_ingest_rule": {
+        "rule_id": string | null;
+        "tenant_id": string | null;
+        "position": number | null;
+        "name": string | null;
+        "condition": string | null;
+        "action": Json | null;
+        "is_on": boolean | null;
+        "created_by": string | null;
+        "created_at": string | null;
+        "updated_at": string | null;
+      };
+      "logloom_ingest_rule_hour": {
+        "rule_id": string | null;
+        "hour": string | null;
+        "seen": number | null;
+        "matched": number | null;
+        "masked": number | null;
+        "dropped": number | null;
+        "sampled": number | null;
+        "not_checked": number | null;
+        "bytes": number | null;
+      };
+      "logloom_ingest_rule_preview": {
+        "seen": number | null;
+        "matched": number | null;
+        "rule": Json | null;
+        "examples": (Database["public"]["CompositeTypes"]["logloom_log_record"])[] | null;
       };
       "logloom_ingest_token": {
         "token": string | null;
@@ -1854,6 +1959,7 @@ export type Database = {
         "test_status": number | null;
         "test_error": string | null;
         "last_answer": string | null;
+        "source": "logs" | "audit" | null;
         "test_answer": string | null;
       };
       "logloom_log_stream_failure": {
@@ -2050,6 +2156,8 @@ export type Database = {
         "days": (Database["public"]["CompositeTypes"]["logloom_usage_day"])[] | null;
         "stored": Database["public"]["CompositeTypes"]["logloom_stored"] | null;
         "restored_records": number | null;
+        "dropped": number | null;
+        "rules": (Database["public"]["CompositeTypes"]["logloom_ingest_rule_hour"])[] | null;
       };
       "logloom_usage_day": {
         "day": string | null;

@@ -63,7 +63,7 @@ const wordsOf: [type: string, member: string, source: string][] = [
   ["logloom_log_stream", "source", "log_streams_source_is_known"],
   ["logloom_log_stream", "pause_reason", "log_streams_pause_reason_is_known"],
   ["logloom_log_stream_failure", "kind", "log_stream_failures_kind_is_known"],
-  ["logloom_audit_trail_event", "source", "audit_events_source_is_known"],
+  ["logloom_audit_trail_event", "source", "audit_events_action_is_known"],
   ["logloom_archive_restore", "status", "archive_restores_status_is_known"],
 ];
 

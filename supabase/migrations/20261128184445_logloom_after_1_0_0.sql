@@ -41,6 +41,9 @@ drop procedure logloom_private.run_job(text, regprocedure);
 -- A parameter has another type.
 drop function public.create_api_key(text, text, timestamptz, text[], uuid);
 
+-- A stream has a source.
+drop function public.create_log_stream(text, text, text, text, jsonb, jsonb, boolean, uuid);
+
 -- Rules can have a baseline.
 drop function public.create_alert_rule(
   text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid,
@@ -310,6 +313,8 @@ DROP FUNCTION "logloom_private"."log_view_of"(logloom.log_views);
 DROP FUNCTION "logloom_private"."look_for_canary"(uuid, text);
 
 DROP FUNCTION "logloom_private"."mailbox_digest"(text);
+
+DROP FUNCTION "logloom_private"."make_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid);
 
 DROP FUNCTION "logloom_private"."manage_partitions"();
 
@@ -831,6 +836,51 @@ ALTER TABLE "logloom"."error_groups"
 ALTER TABLE "logloom"."error_groups"
   SET (fillfactor=70);
 
+CREATE TABLE "logloom"."ingest_rule_hours" (
+  "tenant_id"   text                     NOT NULL,
+  "rule_id"     uuid                     NOT NULL,
+  "hour"        timestamp with time zone NOT NULL,
+  "seen"        bigint                   NOT NULL,
+  "matched"     bigint                   NOT NULL,
+  "masked"      bigint                   NOT NULL,
+  "dropped"     bigint                   NOT NULL,
+  "sampled"     bigint                   NOT NULL,
+  "not_checked" bigint                   NOT NULL,
+  "bytes"       bigint                   NOT NULL,
+  CONSTRAINT "ingest_rule_hours_pkey" PRIMARY KEY (tenant_id, rule_id, hour)
+);
+
+ALTER TABLE "logloom"."ingest_rule_hours"
+  ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE "logloom"."ingest_rule_hours"
+  FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE "logloom"."ingest_rule_hours"
+  SET (fillfactor=50);
+
+CREATE TABLE "logloom"."ingest_rules" (
+  "rule_id"    uuid                     NOT NULL DEFAULT gen_random_uuid(),
+  "tenant_id"  text                     NOT NULL,
+  "position"   integer                  NOT NULL,
+  "name"       text                     NOT NULL,
+  "condition"  text,
+  "action"     jsonb                    NOT NULL,
+  "compiled"   jsonb                    NOT NULL,
+  "is_on"      boolean                  NOT NULL,
+  "created_by" text                     NOT NULL,
+  "created_at" timestamp with time zone NOT NULL DEFAULT now(),
+  "updated_at" timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT "ingest_rules_name_is_unique" UNIQUE (tenant_id, name),
+  CONSTRAINT "ingest_rules_pkey" PRIMARY KEY (rule_id)
+);
+
+ALTER TABLE "logloom"."ingest_rules"
+  ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE "logloom"."ingest_rules"
+  FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE "logloom_private"."collectors" (
   "name"       text                     NOT NULL,
   "is_on"      boolean                  NOT NULL DEFAULT false,
@@ -884,6 +934,19 @@ ALTER TABLE "logloom_private"."error_progress"
 ALTER TABLE "logloom_private"."error_progress"
   FORCE ROW LEVEL SECURITY;
 
+CREATE TABLE "logloom_private"."ingest_rule_sets" (
+  "tenant_id" text NOT NULL,
+  "version"   uuid,
+  "hash_key"  text,
+  CONSTRAINT "ingest_rule_sets_pkey" PRIMARY KEY (tenant_id)
+);
+
+ALTER TABLE "logloom_private"."ingest_rule_sets"
+  ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE "logloom_private"."ingest_rule_sets"
+  FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE "logloom_private"."jobs" (
   "name"              text                     NOT NULL,
   "lane"              text                     NOT NULL,
@@ -913,6 +976,19 @@ ALTER TABLE "logloom_private"."jobs"
 
 ALTER TABLE "logloom_private"."jobs"
   SET (autovacuum_analyze_threshold=10000);
+
+CREATE TABLE "logloom_private"."late_sql_logs" (
+  "tenant_id" text                     NOT NULL,
+  "noted_at"  timestamp with time zone NOT NULL,
+  "first_ts"  timestamp with time zone NOT NULL,
+  CONSTRAINT "late_sql_logs_pkey" PRIMARY KEY (tenant_id, noted_at)
+);
+
+ALTER TABLE "logloom_private"."late_sql_logs"
+  ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE "logloom_private"."late_sql_logs"
+  FORCE ROW LEVEL SECURITY;
 
 CREATE TABLE "logloom_private"."releases" (
   "tenant_id"  text                     NOT NULL,
@@ -1067,6 +1143,9 @@ ALTER TABLE "logloom"."log_streams"
 ALTER TABLE "logloom"."log_streams"
   ADD COLUMN "test_answer" text;
 
+ALTER TABLE "logloom"."log_streams"
+  ADD COLUMN "source" text NOT NULL DEFAULT 'logs'::text;
+
 ALTER TABLE "logloom"."plans"
   ADD COLUMN "max_baseline_rules" integer NOT NULL DEFAULT 10;
 
@@ -1079,8 +1158,14 @@ ALTER TABLE "logloom"."plans"
 ALTER TABLE "logloom"."plans"
   ADD COLUMN "audit_events_per_day" integer NOT NULL DEFAULT 100000;
 
+ALTER TABLE "logloom"."plans"
+  ADD COLUMN "max_ingest_rules" integer NOT NULL DEFAULT 20;
+
 ALTER TABLE "logloom"."usage_days"
   ADD COLUMN "refused" bigint NOT NULL DEFAULT 0;
+
+ALTER TABLE "logloom"."usage_days"
+  ADD COLUMN "dropped" bigint NOT NULL DEFAULT 0;
 
 ALTER TABLE "logloom_private"."alert_groups"
   ADD COLUMN "parts" text[];
@@ -1093,6 +1178,9 @@ ALTER TABLE "logloom_private"."alert_partials"
 
 ALTER TABLE "logloom_private"."alert_plans"
   ADD COLUMN "results" jsonb;
+
+ALTER TABLE "logloom_private"."alert_plans"
+  ADD COLUMN "reopened_from" timestamp WITH time zone;
 
 ALTER TABLE "logloom_private"."alert_rounds"
   ADD COLUMN "staged_by" integer;
@@ -1112,6 +1200,9 @@ ALTER TABLE "logloom_private"."installation"
 ALTER TABLE "logloom_private"."installation"
   ADD COLUMN "other_url" text;
 
+ALTER TABLE "logloom_private"."queue"
+  ADD COLUMN "dropped" integer NOT NULL DEFAULT 0;
+
 ALTER TABLE "logloom_private"."settings"
   ADD COLUMN "max_storage_bytes" bigint;
 
@@ -1123,6 +1214,9 @@ ALTER TABLE "logloom_private"."settings"
 
 ALTER TABLE "logloom_private"."settings"
   ADD COLUMN "sql_log_events" integer NOT NULL DEFAULT 1000;
+
+ALTER TABLE "logloom_private"."settings"
+  ADD COLUMN "count_dropped" boolean NOT NULL DEFAULT false;
 
 ALTER TABLE "logloom_private"."settings"
   ALTER COLUMN "queue_hard_limit_bytes" DROP NOT NULL;
@@ -1173,6 +1267,20 @@ CREATE TYPE "logloom_private"."error_event" AS (
   "ids"         uuid[],
   "times"       timestamp WITH time zone[]
 );
+
+CREATE TYPE "logloom_private"."ingest_rule_count" AS (
+  "id"          uuid,
+  "seen"        integer,
+  "matched"     integer,
+  "masked"      integer,
+  "dropped"     integer,
+  "sampled"     integer,
+  "not_checked" integer,
+  "bytes"       integer
+);
+
+ALTER TABLE "logloom_private"."queue"
+  ADD COLUMN "rule_counts" logloom_private.ingest_rule_count[];
 
 ALTER TYPE "logloom_private"."lock_name" ADD VALUE 'lane' AFTER 'archive';
 
@@ -1261,6 +1369,13 @@ CREATE TYPE "logloom_private"."tenant_work" AS (
   "tenant_id"    text,
   "due_at"       timestamp WITH time zone,
   "is_under_way" boolean
+);
+
+CREATE TYPE "logloom_private"."text_mask" AS (
+  "label"   text,
+  "pattern" text,
+  "flags"   text,
+  "check" text
 );
 
 CREATE TYPE "logloom_private"."translation" AS (
@@ -1373,7 +1488,49 @@ CREATE TYPE "public"."logloom_error_group_details" AS (
   "merged"          text[]
 );
 
+CREATE TYPE "public"."logloom_ingest_rule_hour" AS (
+  "rule_id"     uuid,
+  "hour"        timestamp WITH time zone,
+  "seen"        bigint,
+  "matched"     bigint,
+  "masked"      bigint,
+  "dropped"     bigint,
+  "sampled"     bigint,
+  "not_checked" bigint,
+  "bytes"       bigint
+);
+
+CREATE TYPE "public"."logloom_ingest_rule_preview" AS (
+  "seen"     bigint,
+  "matched"  bigint,
+  "rule"     jsonb,
+  "examples" public.logloom_log_record[]
+);
+
+CREATE TYPE "public"."logloom_ingest_rule" AS (
+  "rule_id"    uuid,
+  "tenant_id"  text,
+  "position"   integer,
+  "name"       text,
+  "condition"  text,
+  "action"     jsonb,
+  "is_on"      boolean,
+  "created_by" text,
+  "created_at" timestamp WITH time zone,
+  "updated_at" timestamp WITH time zone
+);
+
 ALTER TYPE "logloom_private"."counted_source" ALTER ATTRIBUTE "rows_sql" TYPE logloom_private.sql_source CASCADE;
+
+ALTER TYPE "logloom_private"."ingest_answer" ADD ATTRIBUTE "status" integer CASCADE;
+
+ALTER TYPE "logloom_private"."ingest_request" ADD ATTRIBUTE "p_dropped" integer CASCADE;
+
+ALTER TYPE "logloom_private"."ingest_request" ADD ATTRIBUTE "p_rule_counts" logloom_private.ingest_rule_count[] CASCADE;
+
+ALTER TYPE "logloom_private"."ingest_request" ADD ATTRIBUTE "p_rules_version" text CASCADE;
+
+ALTER TYPE "logloom_private"."ingest_state" ADD ATTRIBUTE "rules_version" text CASCADE;
 
 ALTER TYPE "logloom_private"."ingest_state" ADD ATTRIBUTE "storage_is_full" boolean CASCADE;
 
@@ -1431,7 +1588,13 @@ ALTER TYPE "public"."logloom_log_service" ADD ATTRIBUTE "records_over_time" bigi
 
 ALTER TYPE "public"."logloom_log_stream" ADD ATTRIBUTE "last_answer" text CASCADE;
 
+ALTER TYPE "public"."logloom_log_stream" ADD ATTRIBUTE "source" text CASCADE;
+
 ALTER TYPE "public"."logloom_log_stream" ADD ATTRIBUTE "test_answer" text CASCADE;
+
+ALTER TYPE "public"."logloom_usage" ADD ATTRIBUTE "dropped" bigint CASCADE;
+
+ALTER TYPE "public"."logloom_usage" ADD ATTRIBUTE "rules" public.logloom_ingest_rule_hour[] CASCADE;
 
 CREATE OR REPLACE FUNCTION logloom.audit (
   action      text,
@@ -1461,7 +1624,8 @@ CREATE OR REPLACE FUNCTION logloom.audit_table (
 declare
   v_unknown text;
   v_keys text[];
-  v_numbers jsonb;
+  v_names text[];
+  v_numbers smallint[];
   v_trigger record;
 begin
   if not exists (
@@ -1489,11 +1653,10 @@ begin
     where i.indrelid = p_table and i.indisprimary and a.attname <> all (coalesce(ignore, '{}'))
     order by k.n
   );
-  v_numbers := (
-    select coalesce(jsonb_object_agg(a.attname, a.attnum), '{}')
-    from pg_catalog.pg_attribute a
-    where a.attrelid = p_table and a.attname = any (v_keys || columns || ignore || tenant)
-  );
+  select coalesce(array_agg(a.attname::text), '{}'), coalesce(array_agg(a.attnum), '{}')
+  into v_names, v_numbers
+  from pg_catalog.pg_attribute a
+  where a.attrelid = p_table and a.attname = any (v_keys || columns || ignore || tenant);
   perform logloom.unaudit_table(p_table);
   for v_trigger in
     values
@@ -1504,10 +1667,10 @@ begin
   loop
     execute format(
       'create trigger logloom_audit_%s %s on %s %s for each statement '
-        'execute function logloom_private.audit_changes(%L, %L, %L, %L, %L, %L)',
+        'execute function logloom_private.audit_changes(%L, %L, %L, %L, %L, %L, %L)',
       v_trigger.column1, v_trigger.column2, p_table, v_trigger.column3,
       v_keys, coalesce(ignore, '{}'), coalesce(tenant, ''), coalesce(columns::text, ''),
-      v_numbers, p_table::oid
+      v_names, v_numbers, p_table::oid
     );
   end loop;
 end;
@@ -1609,6 +1772,64 @@ CREATE OR REPLACE FUNCTION logloom_private.absent_value (
 RETURN CASE WHEN
   ((NOT COALESCE((p_results ? 'math'::text), false)) AND (COALESCE((((p_results -> 'aggregates'::text) -> '-1'::integer) ->> 'kind'::text), p_aggregate) = ANY (ARRAY['count'::text,
   'count_distinct'::text, 'rate'::text, 'sum'::text]))) THEN 0 ELSE NULL::integer END;
+
+CREATE OR REPLACE FUNCTION logloom_private.action_needs()
+  RETURNS TABLE (
+    type  text,
+    holds jsonpath,
+    needs text
+  )
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- The service notes what it did in logloom_… and sample_rate.
+  v_name constant text := '(%1$s like_regex "^[^[:cntrl:]]{1,200}$" && '
+    '!(%1$s starts with "logloom_") && %1$s != "sample_rate")';
+  -- type() does not look into arrays, as comparisons do.
+  v_target constant text := '(%1$s.f.type() == "string" && %1$s.f == $fields[*] && !exists(%1$s.a)'
+    ' || %1$s.a.type() == "string" && ' || replace(v_name, '%1$s', '%1$s.a')
+    || ' && !exists(%1$s.f))';
+  v_targets constant text := 'a field ("f": not ts) or an attribute ("a": 1 to 200 characters, not '
+    'logloom_… or sample_rate)';
+begin
+  return query
+  select n.type, n.holds::jsonpath, n.needs
+  from (
+    values
+      ('mask', '$.what.type() == "array" && !exists($.what[*].type() ? (@ != "string")) '
+        '&& !exists($.what[*] ? (!(@ == $what[*])))',
+        'what is an array of detectors: email, card, iban, jwt, ipv4, ipv6, bearer, aws_key, '
+          'supabase_key, logloom_key, phone'),
+      ('mask', '$.pattern.type() == "string" || $.pattern == null && exists($.what[*])',
+        'a mask needs what or a pattern'),
+      ('mask', '$.label.type() == "string" && $.label like_regex "^[a-z][a-z0-9_]{0,29}$"',
+        'label has small letters, digits and _, at most 30'),
+      ('mask', '$.hash.type() == "boolean"', 'hash is true or false'),
+      ('mask', '$.in == "everywhere" || $.in.type() == "object" && exists($.in.*) && '
+        '!exists($.in.keyvalue() ? (@.key != "fields" && @.key != "attrs" || '
+        '@.value.type() != "array" || @.value.size() > 50)) && '
+        '!exists($.in.*[*].type() ? (@ != "string")) && '
+        '!exists($.in.fields[*] ? (!(@ == $fields[*]))) && '
+        '!exists($.in.attrs[*] ? (!' || format(v_name, '@') || '))',
+        'in is "everywhere" or {"fields": [...], "attrs": [...]}, at most 50 names each'),
+      ('sample', '$.rate.type() == "number" && $.rate > 0 && $.rate < 1',
+        'rate is a number above 0 and below 1'),
+      ('sample', '$.by == "req_id" || $.by == "record"', 'by is req_id or record'),
+      ('parse', '$.pattern.type() == "string"', 'pattern is a text'),
+      ('set', format(v_target, '$'), 'set needs ' || v_targets),
+      ('set', '$.value.type() == "string" || '
+        '!exists($.f) && ($.value.type() == "number" || $.value.type() == "boolean")',
+        'value is a text, or for an attribute also a number or boolean'),
+      ('set', '!($.f == "level") || $.value like_regex "^(?:debug|info|warn|error)$"',
+        'value is one of debug, info, warn, error'),
+      ('remove', format(v_target, '$'), 'remove needs ' || v_targets),
+      ('level', '$.from.type() == "string" || ' || format(v_target, '$.from'),
+        'from is a level, or has ' || v_targets)
+  ) n (type, holds, needs);
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.add_error_groups (
   p_arrivals logloom_private.error_arrival[],
@@ -2044,7 +2265,8 @@ begin
     min(
       greatest(
         least(
-          r.last_evaluated_at + interval '1 minute' - r.delay, p_round.window_end - s.alert_grace
+          r.last_evaluated_at + interval '1 minute' - r.delay, p_round.window_end - s.alert_grace,
+          r.reopened_from
         ),
         p_round.window_end - r.delay - logloom_private.alert_catch_up_limit()
       ) - make_interval(mins => r.window_minutes)
@@ -3067,37 +3289,28 @@ $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.audit_actions()
   RETURNS text[]
-  LANGUAGE sql
-  IMMUTABLE
-RETURN ARRAY['alert_incident.changed'::text,
-  'alert_rule.paused'::text,
-  'api_key.created'::text,
-  'api_key.changed'::text,
-  'api_key.revoked'::text,
-  'api_key.deleted'::text,
-  'alert_silence.created'::text,
-  'alert_silence.expired'::text,
-  'ingest_token.created'::text,
-  'portal_session.created'::text,
-  'portal_session.first_used'::text,
-  'portal_session.revoked'::text,
-  'member.added'::text,
-  'member.changed'::text,
-  'member.removed'::text,
-  'member.switched'::text,
-  'settings.changed'::text,
-  'plan.changed'::text,
-  'view.created'::text,
-  'view.changed'::text,
-  'view.deleted'::text,
-  'log_stream.created'::text,
-  'log_stream.changed'::text,
-  'log_stream.deleted'::text,
-  'dashboard.created'::text,
-  'dashboard.changed'::text,
-  'dashboard.deleted'::text,
-  'error_group.changed'::text,
-  'logs.deletion_requested'::text, 'logs.deletion_finished'::text, 'logs.day_dropped'::text, 'logs.restore_requested'::text, 'logs.restore_finished'::text];
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array[
+    'alert_incident.changed', 'alert_rule.paused',
+    'api_key.created', 'api_key.changed', 'api_key.revoked', 'api_key.deleted',
+    'alert_silence.created', 'alert_silence.expired',
+    'ingest_token.created',
+    'portal_session.created', 'portal_session.first_used', 'portal_session.revoked',
+    'member.added', 'member.changed', 'member.removed', 'member.switched',
+    'settings.changed', 'plan.changed',
+    'view.created', 'view.changed', 'view.deleted',
+    'log_stream.created', 'log_stream.changed', 'log_stream.deleted',
+    'dashboard.created', 'dashboard.changed', 'dashboard.deleted', 'error_group.changed',
+    'ingest_rule.created', 'ingest_rule.changed', 'ingest_rule.deleted',
+    'logs.deletion_requested', 'logs.deletion_finished', 'logs.day_dropped',
+    'logs.restore_requested', 'logs.restore_finished'
+  ];
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.audit_alert_incidents()
   RETURNS TRIGGER
@@ -3131,31 +3344,34 @@ CREATE OR REPLACE FUNCTION logloom_private.audit_changes()
   LANGUAGE plpgsql
   SECURITY DEFINER
   SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
   SET standard_conforming_strings TO 'on'
   AS $function$
 -- definer because no API role writes audit events
 declare
   v_claims constant jsonb := logloom_private.claims();
-  v_columns constant logloom_private.audited_statement :=
-    logloom_private.audited_columns(tg_relid, tg_argv[0:5]);
-  v_statement constant logloom_private.audited_statement := row(
-    case tg_table_schema when 'public' then '' else tg_table_schema || '.' end || tg_table_name,
-    v_columns.keys, v_columns.hidden_columns, v_columns.columns_have_changed,
-    v_columns.tenant_column, v_columns.row_source,
-    logloom_private.usable_id(v_claims ->> 'tenant_id'),
-    coalesce(v_claims ->> 'sub', nullif(current_setting('role', true), 'none'), session_user),
-    v_claims ->> 'client_id',
-    case when v_claims ->> 'sub' is not null then '{}'
-      else jsonb_build_object('application_name', current_setting('application_name')) end
-  );
+  v_statement logloom_private.audited_statement :=
+    logloom_private.audited_columns(tg_relid, tg_argv[0:6]);
   v_source text;
-  v_rows refcursor;
-  v_old_row jsonb;
-  v_new_row jsonb;
-  v_old jsonb[] := '{}';
-  v_new jsonb[] := '{}';
+  v_old_rows refcursor;
+  v_new_rows refcursor;
+  v_old jsonb;
+  v_new jsonb;
+  v_event logloom.audit_events;
+  v_events logloom.audit_events[] := '{}';
+  v_has_row boolean;
+  v_stored bigint;
   v_unaudited bigint := 0;
 begin
+  v_statement.name :=
+    case tg_table_schema when 'public' then '' else tg_table_schema || '.' end || tg_table_name;
+  v_statement.tenant_id := logloom_private.usable_id(v_claims ->> 'tenant_id');
+  v_statement.actor := coalesce(
+    v_claims ->> 'sub', nullif(current_setting('role', true), 'none'), session_user
+  );
+  v_statement.client_id := v_claims ->> 'client_id';
+  v_statement.context := case when v_claims ->> 'sub' is not null then '{}'
+    else jsonb_build_object('application_name', current_setting('application_name')) end;
   if tg_op = 'TRUNCATE' then
     -- Before TRUNCATE, which leaves no row: an event for each tenant.
     execute format(
@@ -3178,62 +3394,47 @@ begin
   end if;
   if v_statement.row_source is null then
     -- These have a plan already, which halves the time for one row.
-    if tg_op = 'INSERT' then
-      open v_rows for select null::jsonb, to_jsonb(n.*) from new_rows n;
-    elsif tg_op = 'DELETE' then
-      open v_rows for select to_jsonb(o.*), null::jsonb from old_rows o;
-    else
-      -- No join: its plan for one row would take hours for many.
-      open v_rows for
-        select p.old, p.new
-        from (
-          select s.content as old, lead(s.content) over (order by s.at, s.is_new) as new, s.is_new
-          from (
-            select to_jsonb(o.*) as content, row_number() over () as at, false as is_new
-            from old_rows o
-            union all
-            select to_jsonb(n.*), row_number() over (), true from new_rows n
-          ) s
-        ) p
-        where not p.is_new;
+    if tg_op <> 'INSERT' then
+      open v_old_rows for select to_jsonb(o.*) from old_rows o;
+    end if;
+    if tg_op <> 'DELETE' then
+      open v_new_rows for select to_jsonb(n.*) from new_rows n;
     end if;
   else
-    v_source := '(select ' || v_statement.row_source || ' from %s r) c';
-    open v_rows for execute
-      case tg_op
-        when 'INSERT' then 'select null::jsonb, to_jsonb(c.*) from ' || format(v_source, 'new_rows')
-        when 'DELETE' then 'select to_jsonb(c.*), null::jsonb from ' || format(v_source, 'old_rows')
-        else format(
-          $sql$
-            select p.old, p.new
-            from (
-              select s.content as old, s.is_new,
-                lead(s.content) over (order by s.at, s.is_new) as new
-              from (
-                select to_jsonb(c.*) as content, row_number() over () as at, false as is_new from %s
-                union all
-                select to_jsonb(c.*), row_number() over (), true from %s
-              ) s
-            ) p
-            where not p.is_new
-          $sql$,
-          format(v_source, 'old_rows'), format(v_source, 'new_rows')
-        )
-      end;
+    v_source := 'select to_jsonb(c.*) from (select ' || v_statement.row_source || ' from %s r) c';
+    if tg_op <> 'INSERT' then
+      open v_old_rows for execute format(v_source, 'old_rows');
+    end if;
+    if tg_op <> 'DELETE' then
+      open v_new_rows for execute format(v_source, 'new_rows');
+    end if;
   end if;
   loop
-    fetch v_rows into v_old_row, v_new_row;
-    exit when not found;
-    v_old := v_old || v_old_row;
-    v_new := v_new || v_new_row;
-    if cardinality(v_old) = 1000 then
-      v_unaudited := v_unaudited + logloom_private.record_rows(v_statement, v_old, v_new);
-      v_old := '{}';
-      v_new := '{}';
+    if tg_op <> 'INSERT' then
+      fetch v_old_rows into v_old;
     end if;
+    if tg_op <> 'DELETE' then
+      fetch v_new_rows into v_new;
+    end if;
+    v_has_row := found;
+    if v_has_row and logloom_private.moves_tenant(v_statement, v_old, v_new) then
+      v_events := v_events || logloom_private.audited_row(v_statement, v_old, null)
+        || logloom_private.audited_row(v_statement, null, v_new);
+    elsif v_has_row then
+      v_event := logloom_private.audited_row(v_statement, v_old, v_new);
+      if v_event.event_id is not null then
+        v_events := v_events || v_event;
+      end if;
+    end if;
+    if cardinality(v_events) >= 1000 or not v_has_row then
+      insert into logloom.audit_events
+      select e.* from unnest(v_events) e where e.tenant_id is not null;
+      get diagnostics v_stored = row_count;
+      v_unaudited := v_unaudited + cardinality(v_events) - v_stored;
+      v_events := '{}';
+    end if;
+    exit when not v_has_row;
   end loop;
-  close v_rows;
-  v_unaudited := v_unaudited + logloom_private.record_rows(v_statement, v_old, v_new);
   if v_unaudited > 0 then
     raise log 'logloom: % rows of % have no known tenant and are not audited', v_unaudited,
       v_statement.name;
@@ -3241,6 +3442,16 @@ begin
   return null;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.audit_digest_attrs (
+  p_day logloom.audit_digests
+)
+  RETURNS jsonb
+  LANGUAGE sql
+  STABLE
+RETURN
+  jsonb_build_object('kind', 'audit_digest', 'day', (p_day).day, 'events', (p_day).events, 'digest', encode((p_day).digest, 'hex'::text), 'previous_digest',
+  encode((p_day).previous_digest, 'hex'::text));
 
 CREATE OR REPLACE FUNCTION logloom_private.audit_error_groups()
   RETURNS TRIGGER
@@ -3410,6 +3621,15 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.audit_place (
+  p_day      date,
+  p_position bigint
+)
+  RETURNS bigint
+  LANGUAGE sql
+  IMMUTABLE
+RETURN (((p_day - '1970-01-01'::date) * (1000000000)::bigint) + p_position);
+
 CREATE OR REPLACE FUNCTION logloom_private.audited_columns (
   p_table     oid,
   p_arguments text[]
@@ -3421,67 +3641,75 @@ CREATE OR REPLACE FUNCTION logloom_private.audited_columns (
   SET plan_cache_mode TO 'force_generic_plan'
   AS $function$
 declare
+  v_keys constant text[] := p_arguments[1];
+  v_ignored constant text[] := p_arguments[2];
+  v_recorded constant text[] := nullif(p_arguments[4], '');
+  v_names constant text[] := p_arguments[5];
+  v_numbers constant smallint[] := p_arguments[6];
   v_statement logloom_private.audited_statement;
+  v_has_own_types boolean;
+  v_has_long_values boolean;
 begin
+  -- 1. Nearly always the columns have the names that they had.
   select
-    array_agg(c.name order by array_position(p_arguments[1]::text[], c.listed))
-      filter (where c.is_key),
-    coalesce(array_agg(c.name) filter (where not c.is_recorded), '{}'),
-    max(c.name) filter (where c.is_tenant),
-    case when bool_or(c.has_long_values or c.is_foreign) then coalesce(
-      string_agg(c.expression, ', ') filter (where c.is_recorded or c.is_key or c.is_tenant), ''
-    ) end,
-    count(*) filter (where c.listed = c.name)
-      < (select count(*) from jsonb_object_keys(p_arguments[5]::jsonb))
-  into v_statement.keys, v_statement.hidden_columns, v_statement.tenant_column,
-    v_statement.row_source, v_statement.columns_have_changed
-  from (
-    select a.attname::text as name, l.key as listed,
-      l.key = any (p_arguments[1]::text[]) as is_key, l.key = p_arguments[3] as is_tenant,
-      coalesce(l.key <> all (p_arguments[2]::text[]), true) and coalesce(
-        p_arguments[4] = '' or l.key = any (nullif(p_arguments[4], '')::text[]), false
-      ) as is_recorded,
-      f.is_foreign, r.has_long_values,
-      format(
-        case
-          when f.is_foreign
-            then 'case when r.%1$I is not null then logloom_private.text_value(concat(r.%1$I)) end'
-          when t.oid = 'bytea'::regtype and r.has_long_values
-            then 'case when octet_length(r.%1$I) > 100000 then to_jsonb(concat(''\x'', '
-              'encode(substr(r.%1$I, 1, 1001), ''hex''), md5(r.%1$I))) else to_jsonb(r.%1$I) end'
-          when t.typlen = -1 and r.has_long_values
-            then 'case when pg_column_size(r.%1$I) > 100000 '
-              'then logloom_private.text_value(r.%1$I::text) else to_jsonb(r.%1$I) end'
-          else 'r.%1$I'
-        end || ' as %1$I',
-        a.attname
-      ) as expression
-    from pg_catalog.pg_attribute a
-    join pg_catalog.pg_type t on t.oid = a.atttypid
+    count(*) filter (where a.attname = v_names[array_position(v_numbers, a.attnum)])
+      < cardinality(v_names) or p_table <> p_arguments[7]::oid,
+    v_ignored || array_agg(a.attname::text) filter (where a.attname <> all (v_recorded)),
+    bool_or(a.atttypid >= 16384),
     -- A table without TOAST has no long values. Its partitions or children may have some.
-    cross join (
-      select c.relhassubclass or coalesce(pg_relation_size(nullif(c.reltoastrelid, 0)) > 0, false)
-      from pg_catalog.pg_class c
-      where c.oid = p_table
-    ) r (has_long_values)
-    cross join lateral (
-      select case t.typtype when 'd' then t.typbasetype else t.oid end >= 16384
-    ) f (is_foreign)
-    left join jsonb_each_text(p_arguments[5]::jsonb) l
-      on case when p_table = p_arguments[6]::oid then l.value = a.attnum::text
-        else l.key = a.attname end
-    where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped
-  ) c;
+    (
+      select t.relhassubclass or coalesce(pg_relation_size(nullif(t.reltoastrelid, 0)) > 0, false)
+      from pg_catalog.pg_class t
+      where t.oid = p_table
+    )
+  into v_statement.columns_have_changed, v_statement.hidden_columns, v_has_own_types,
+    v_has_long_values
+  from pg_catalog.pg_attribute a
+  where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped;
+  v_statement.keys := v_keys;
+  v_statement.tenant_column := p_arguments[3];
+
+  -- 2. Otherwise the numbers decide; in a restored table, which has another oid, the names.
+  if v_statement.columns_have_changed then
+    select
+      array_agg(c.name order by array_position(v_keys, c.listed)) filter (
+        where c.listed = any (v_keys)
+      ),
+      coalesce(
+        array_agg(c.name) filter (
+          where c.listed = any (v_ignored) or (c.listed = any (v_recorded)) is not true
+            and v_recorded is not null
+        ),
+        '{}'
+      ),
+      max(c.name) filter (where c.listed = p_arguments[3]),
+      count(*) filter (where c.listed = c.name) < cardinality(v_names)
+    into v_statement.keys, v_statement.hidden_columns, v_statement.tenant_column,
+      v_statement.columns_have_changed
+    from (
+      select a.attname::text as name,
+        case
+          when p_table = p_arguments[7]::oid then v_names[array_position(v_numbers, a.attnum)]
+          when a.attname = any (v_names) then a.attname::text
+        end as listed
+      from pg_catalog.pg_attribute a
+      where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped
+    ) c;
+  end if;
+  if v_has_own_types or v_has_long_values then
+    v_statement.row_source :=
+      logloom_private.row_source(p_table, v_statement, v_has_long_values);
+  end if;
   return v_statement;
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.audited_rows (
+CREATE OR REPLACE FUNCTION logloom_private.audited_row (
   p_statement logloom_private.audited_statement,
   p_old       jsonb,
   p_new       jsonb
 )
-  RETURNS SETOF logloom.audit_events
+  RETURNS logloom.audit_events
   LANGUAGE plpgsql
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
@@ -3492,21 +3720,10 @@ declare
   v_new jsonb := p_new - p_statement.hidden_columns;
   v_same text[] := '{}';
 begin
-  if p_old ->> p_statement.tenant_column is distinct from p_new ->> p_statement.tenant_column
-    and p_old is not null and p_new is not null
-    and coalesce(
-      logloom_private.usable_id(p_old ->> p_statement.tenant_column), p_statement.tenant_id
-    ) is distinct from coalesce(
-      logloom_private.usable_id(p_new ->> p_statement.tenant_column), p_statement.tenant_id
-    )
-  then
-    return query select e.* from logloom_private.audited_rows(p_statement, p_old, null) e;
-    return query select e.* from logloom_private.audited_rows(p_statement, null, p_new) e;
-    return;
-  elsif p_old is not null and p_new is not null then
+  if p_old is not null and p_new is not null then
     v_same := array(select n.key from jsonb_each(v_new) n where n.value = v_old -> n.key);
     if v_new - v_same = '{}' and not p_statement.columns_have_changed then
-      return;
+      return null;
     end if;
   end if;
   if cardinality(p_statement.keys) > 1 then
@@ -3517,7 +3734,7 @@ begin
     v_old := logloom_private.cut_row(v_old - v_same);
     v_new := logloom_private.cut_row(v_new - v_same);
   end if;
-  return next row(
+  return row(
     gen_random_uuid(),
     logloom_private.audited_tenant(coalesce(
       logloom_private.usable_id(v_row ->> p_statement.tenant_column), p_statement.tenant_id
@@ -3536,6 +3753,28 @@ begin
     jsonb_build_array(jsonb_build_object('type', p_statement.name, 'id', left(v_id, 255))),
     null, null, null, null, null, null
   )::logloom.audit_events;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.audited_stream (
+  p_row logloom.log_streams
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return jsonb_strip_nulls(jsonb_build_object(
+    'name', p_row.name, 'kind', p_row.kind, 'source', nullif(p_row.source, 'logs'),
+    'query_dsl', p_row.query_dsl, 'enabled', p_row.enabled, 'view_id', p_row.view_id,
+    'maker', p_row.maker,
+    'host', substring(
+      coalesce(p_row.config ->> 'url', p_row.config ->> 'endpoint') from '^\w+://([^/?#]+)'
+    ),
+    'secrets', (select jsonb_agg(n order by n) from jsonb_object_keys(p_row.secrets) n),
+    'pause_reason', p_row.pause_reason
+  ));
 end;
 $function$;
 
@@ -3710,6 +3949,10 @@ begin
   where not exists (
     select from logloom_private.alert_groups g where g.tenant_id = r.tenant_id
   );
+  delete from logloom_private.late_sql_logs l
+  where not exists (
+    select from logloom_private.alert_groups g where g.tenant_id = l.tenant_id
+  );
   select r.* into v_last from logloom_private.alert_rounds r;
   if v_last.window_end > p_now then
     -- The clock was set back. Otherwise the rules would wait until it shows the old time again.
@@ -3756,6 +3999,7 @@ begin
   set window_end = excluded.window_end, write_seq_from = excluded.write_seq_from,
     write_seq_to = excluded.write_seq_to, staged_by = excluded.staged_by, finished_at = null,
     rules_through = null;
+  perform logloom_private.reopen_alert_windows(v_round);
   perform logloom_private.stage_alert_writes(v_round, v_from);
   perform logloom_private.prepare_alert_groups(v_round);
   return v_round;
@@ -4809,6 +5053,9 @@ begin
   if length(logloom_private.trim_space(p_name)) not between 1 and 100 then
     perform logloom_private.refuse('streams.name_is_invalid');
   end if;
+  if v_row.source = 'audit' and p_view_id is not null then
+    perform logloom_private.refuse('audit.not_in_views');
+  end if;
   v_query_dsl := case when num_nonnulls(p_query_dsl, p_view_id) = 0 then v_row.query_dsl
     else logloom_private.checked_stream_query(
       v_tenant_id, coalesce(p_query_dsl, v_row.query_dsl), coalesce(p_view_id, v_row.view_id)
@@ -4890,6 +5137,42 @@ CREATE OR REPLACE FUNCTION logloom_private.channel_limit (
   STABLE
 RETURN ((to_jsonb(logloom_private.plan_of(p_tenant_id)) ->> (p_kind || 's_per_hour'::text)))::integer;
 
+CREATE OR REPLACE FUNCTION logloom_private.check_ingest_rule()
+  RETURNS TRIGGER
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role reads the key of a tenant
+begin
+  -- Without this row, which has the version, no request would get the rule.
+  insert into logloom_private.ingest_rule_sets (tenant_id) values (new.tenant_id)
+  on conflict do nothing;
+  new.name := logloom_private.trim_space(new.name);
+  new.condition := nullif(logloom_private.trim_space(new.condition), '');
+  new.compiled := jsonb_build_object('id', new.rule_id)
+    || logloom_private.compiled_rule(new.tenant_id, new.condition, new.action);
+  new.action := new.compiled -> 'do';
+  new.created_by := coalesce(old.created_by, logloom_private.actor());
+  new.updated_at := now();
+  if length(new.name) not between 1 and 100 then
+    perform logloom_private.refuse('ingest_rules.name_is_invalid');
+  elsif exists (
+    select from logloom.ingest_rules r
+    where r.tenant_id = new.tenant_id and r.name = new.name and r.rule_id <> new.rule_id
+  ) then
+    perform logloom_private.refuse('ingest_rules.name_is_taken');
+  elsif new.action -> 'hash' = 'true' and not exists (
+    select from logloom_private.ingest_rule_sets s
+    where s.tenant_id = new.tenant_id and s.hash_key is not null
+  ) then
+    perform logloom_private.refuse('ingest_rules.hash_needs_a_key');
+  end if;
+  return new;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.check_query (
   p_query_dsl text
 )
@@ -4929,6 +5212,78 @@ begin
     );
   end if;
   perform logloom_private.refuse_warnings(v_query);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.checked_action (
+  p_action jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_type constant text := p_action ->> 'type';
+  v_members constant text[] := case v_type
+    when 'mask' then '{type,what,pattern,label,in,hash}' when 'drop' then '{type}'
+    when 'sample' then '{type,rate,by}' when 'parse' then '{type,pattern}'
+    when 'set' then '{type,f,a,value}' when 'remove' then '{type,a}'
+    when 'level' then '{type,from}' end;
+  v_level constant text := logloom_private.level_named(p_action ->> 'from');
+  v_problem text;
+begin
+  if v_type = 'mask' then
+    p_action :=
+      '{"what": [], "pattern": null, "label": "custom", "hash": false}'::jsonb || p_action;
+  elsif v_type = 'level' and v_level is not null then
+    p_action := p_action || jsonb_build_object('from', v_level);
+  end if;
+  v_problem := case
+    when octet_length(p_action::text) > 8000 then 'at most 8000 bytes'
+    when v_members is null
+      then 'type is one of mask, drop, sample, parse, set, remove, level'
+    when p_action - v_members <> '{}' then format('%s takes %s', v_type, v_members)
+    when jsonb_typeof(p_action -> 'from') = 'string' and v_level is null then 'from is no level'
+    else (
+      select min(n.needs)
+      from logloom_private.action_needs() n
+      where n.type = v_type
+        and jsonb_path_match(p_action, n.holds, jsonb_build_object(
+          'fields', logloom_private.query_text_columns(),
+          'what', array(select d.name from logloom_private.mask_detectors() d)
+        ), true) is not true
+    )
+  end;
+  if v_problem is null and p_action ->> 'pattern' is not null then
+    v_problem := logloom_private.problem_of_pattern(p_action);
+  end if;
+  if v_problem is not null then
+    perform logloom_private.refuse('ingest_rules.action_is_invalid', v_problem);
+  end if;
+  return p_action;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.checked_condition (
+  p_tenant_id text,
+  p_condition text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_query logloom_private.compiled_query;
+begin
+  perform logloom_private.take_slot_to_keep(p_tenant_id, p_condition);
+  v_query := logloom_private.parse_query(p_condition);
+  if v_query.plan ? 'first' then
+    perform logloom_private.refuse('ingest_rules.condition_has', 'stages');
+  end if;
+  perform logloom_private.refuse_warnings(v_query);
+  return logloom_private.rule_tests(v_query.tree);
 end;
 $function$;
 
@@ -6460,6 +6815,27 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.compiled_rule (
+  p_tenant_id text,
+  p_condition text,
+  p_action    jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role may call the compiler
+begin
+  return jsonb_build_object(
+    'when', logloom_private.checked_condition(p_tenant_id, p_condition),
+    'do', logloom_private.checked_action(p_action)
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.complete_notification (
   p_notification_id uuid,
   p_claim_id        uuid
@@ -7193,6 +7569,85 @@ begin
   v_cursor.ts := v_ts;
   v_cursor.id := v_after[2];
   return logloom_private.encode_page_cursor(v_cursor);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.cut_audit_batch (
+  p_stream logloom.log_streams,
+  p_query  logloom_private.compiled_query
+)
+  RETURNS logloom_private.stream_batch
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_deadline constant timestamptz := clock_timestamp() + (
+    select s.search_page_time from logloom_private.settings s
+  );
+  v_is_again constant boolean := p_stream.batch_id is not null;
+  v_last constant bigint := case when v_is_again then p_stream.batch_end_seq
+    else logloom_private.stream_end(p_stream) end;
+  v_first bigint := p_stream.position_seq;
+  v_epoch constant date := '1970-01-01';
+  v_read jsonb;
+  v_found public.logloom_log_record[];
+  v_batch logloom_private.stream_batch;
+begin
+  v_batch.records := '{}';
+  while v_first <= v_last
+    and (v_is_again or v_batch.records = '{}' and clock_timestamp() < v_deadline)
+  loop
+    with records as (
+      (
+        select logloom_private.audit_place(e.day, e.position) as place, e.event_id as id,
+          e.occurred_at as ts, e.action as msg, jsonb_strip_nulls(jsonb_build_object(
+            'kind', 'audit_event', 'actor', e.actor, 'client_id', e.client_id, 'day', e.day,
+            'position', e.position, 'digest', encode(e.digest, 'hex'),
+            'link', encode(e.link, 'hex'), 'erased_at', e.erased_at
+          )) || jsonb_build_object('targets', e.targets, 'context', e.details) as attrs
+        from logloom.audit_events e
+        where e.tenant_id = p_stream.tenant_id and e.position is not null
+          and (e.day, e.position)
+            >= (v_epoch + (v_first / 1000000000)::integer, v_first % 1000000000)
+          and (e.day, e.position)
+            <= (v_epoch + (v_last / 1000000000)::integer, v_last % 1000000000)
+        order by e.day, e.position
+        limit p_stream.batch_limit
+      )
+      union all
+      -- The id is the same in every attempt, so that receivers can drop a repeated record.
+      select logloom_private.audit_place(d.day + 1, 0), md5(d.tenant_id || ' ' || d.day)::uuid,
+        d.closed_at, format('Audit trail of %s: %s events', d.day, d.events),
+        logloom_private.audit_digest_attrs(d)
+      from logloom.audit_digests d
+      where d.tenant_id = p_stream.tenant_id and d.closed_at is not null
+        and logloom_private.audit_place(d.day + 1, 0) between v_first and v_last
+      order by place
+      limit p_stream.batch_limit
+    ),
+    sized as (
+      select r.*, sum(octet_length(r.attrs::text) + 500) over (
+        order by r.place rows between unbounded preceding and 1 preceding
+      ) as bytes_before
+      from records r
+    )
+    select
+      max(s.place),
+      jsonb_agg(to_jsonb(s) || '{"level": "info", "service": "audit"}' order by s.place)
+    into v_batch.end_seq, v_read
+    from sized s
+    where coalesce(s.bytes_before, 0) < p_stream.batch_bytes;
+    v_batch.end_seq := coalesce(v_batch.end_seq, v_last);
+    execute 'select array(select l from jsonb_populate_recordset(null::public.logloom_log_record, '
+      '$1) l where ' || p_query.filter || ')'
+    into v_found
+    using v_read;
+    v_batch.records := v_batch.records || v_found;
+    v_first := v_batch.end_seq + 1;
+  end loop;
+  return v_batch;
 end;
 $function$;
 
@@ -8233,7 +8688,8 @@ begin
   cross join lateral generate_series(
     greatest(
       least(
-        r.last_evaluated_at + interval '1 minute' - r.delay, p_round.window_end - s.alert_grace
+        r.last_evaluated_at + interval '1 minute' - r.delay, p_round.window_end - s.alert_grace,
+        r.reopened_from
       ),
       p_round.window_end - r.delay - logloom_private.alert_catch_up_limit()
     ),
@@ -8251,6 +8707,7 @@ begin
       r.last_evaluated_at is null
       or e.window_end > r.last_evaluated_at - r.delay
       or e.window_end > a.first_ts
+      or e.window_end >= r.reopened_from
     );
 end;
 $function$;
@@ -8516,7 +8973,7 @@ CREATE OR REPLACE FUNCTION logloom_private.end_answered_batch (
 declare
   v_refused constant integer := p_stream.batch_records - p_took;
   v_was_all constant boolean := p_stream.batch_end_id is null
-    and p_stream.batch_end_seq >= logloom_private.last_write_seq();
+    and p_stream.batch_end_seq >= logloom_private.stream_end(p_stream);
 begin
   p_stream := logloom_private.end_batch(p_stream);
   update logloom.log_streams s
@@ -8624,6 +9081,97 @@ begin
   update logloom_private.storage s
   set limit_day = null, overtakes_archive = false
   where s.limit_day is not null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.enqueue (
+  p_state   logloom_private.ingest_state,
+  p_request logloom_private.ingest_request
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- This time is after the call began. The watermark relies on this and on the call's timeout.
+  v_received_at constant timestamptz := clock_timestamp();
+  v_bare constant integer :=
+    logloom_private.bare_record_bytes(p_state.tenant_id, v_received_at);
+  v_record_bytes integer[];
+  v_events constant integer := cardinality(p_request.p_ts);
+  v_dropped constant integer := coalesce(p_request.p_dropped, 0);
+  v_billed integer := v_events;
+begin
+  if v_dropped > 0 and (select s.count_dropped from logloom_private.settings s) then
+    v_billed := v_events + v_dropped;
+  end if;
+  -- Enqueues share this lock; closing a slot takes it exclusively. So no transaction still writes
+  -- to a closed slot. The pointer is read after the lock, with a later snapshot.
+  perform pg_advisory_xact_lock_shared(logloom_private.lock_key('queue'));
+  insert into logloom_private.queue (
+    slot, batch_id, batch_key, tenant_id, key_id, received_at, events, bytes, ts_min, ts_max,
+    record_bytes, dropped, rule_counts,
+    -- fields sent joined: {name}
+    ts, level, msg, service, env, req_id, user_id, route, host, attrs
+    -- fields end
+  )
+  select
+    p.open_slot, nextval('logloom_private.queue_batch_id'), logloom_private.batch_key(
+      v_received_at
+    ),
+    p_state.tenant_id, p_state.key_id, v_received_at, v_events,
+    coalesce(p_request.p_bytes, 0)::bigint * v_billed / (v_events + v_dropped),
+    coalesce(m.ts_min, v_received_at), coalesce(m.ts_max, v_received_at), m.record_bytes,
+    v_dropped, p_request.p_rule_counts,
+    -- fields sent joined: p_request.p_{name}
+    p_request.p_ts, p_request.p_level, p_request.p_msg, p_request.p_service, p_request.p_env,
+    p_request.p_req_id, p_request.p_user_id, p_request.p_route, p_request.p_host, p_request.p_attrs
+    -- fields end
+  from logloom_private.queue_pointer p
+  cross join (
+    select
+      min(coalesce(t.ts, v_received_at)) as ts_min, max(coalesce(t.ts, v_received_at)) as ts_max,
+      array_agg(
+        v_bare + octet_length(to_json(coalesce(t.ts, v_received_at))::text)
+          -- null is as long as two letters in quotes.
+          + octet_length(
+            to_json(concat(
+              -- fields text joined: coalesce(t.{name}, '--')
+              coalesce(t.level, '--'), coalesce(t.msg, '--'), coalesce(t.service, '--'),
+              coalesce(t.env, '--'), coalesce(t.req_id, '--'), coalesce(t.user_id, '--'),
+              coalesce(t.route, '--'), coalesce(t.host, '--')
+              -- fields end
+            ))::text
+          ) - 2
+          + octet_length(coalesce(t.attrs, 'null')::text)
+      ) as record_bytes
+    from (
+      select
+        -- fields sent joined: unnest(p_request.p_{name}) as {name}
+        unnest(p_request.p_ts) as ts, unnest(p_request.p_level) as level,
+        unnest(p_request.p_msg) as msg, unnest(p_request.p_service) as service,
+        unnest(p_request.p_env) as env, unnest(p_request.p_req_id) as req_id,
+        unnest(p_request.p_user_id) as user_id, unnest(p_request.p_route) as route,
+        unnest(p_request.p_host) as host, unnest(p_request.p_attrs) as attrs
+        -- fields end
+    ) t
+  ) m
+  where v_events = 0 or p_state.max_record_bytes >= all (m.record_bytes)
+  returning record_bytes into v_record_bytes;
+  if not found then
+    perform logloom_private.refuse('ingest.record_is_too_long', p_state.max_record_bytes::text);
+  end if;
+  -- A nested array takes 2 bytes and counts as 12 values, so shorter records need no count.
+  if p_state.max_record_values / 6 < any (v_record_bytes) and exists (
+    select
+    from unnest(p_request.p_attrs, v_record_bytes) e (attrs, bytes)
+    where e.bytes > p_state.max_record_values / 6
+      and logloom_private.has_more_values(e.attrs, p_state.max_record_values)
+  ) then
+    perform logloom_private.refuse(
+      'ingest.record_has_too_many_values', p_state.max_record_values::text
+    );
+  end if;
 end;
 $function$;
 
@@ -10815,7 +11363,8 @@ begin
     values
       ('public', array[
         'call_host_pre_request', 'callers_errors', 'check_operation', 'check_request',
-        'error_named', 'errors', 'operation_list', 'operations', 'refuse', 'requested_operation'
+        'error_named', 'errors', 'operation_list', 'operations', 'operations_of_service_role',
+        'refuse', 'requested_operation'
       ]),
       ('anon, authenticated, service_role', array[
         'add_sql_log', 'caller_tenant', 'claims', 'current_tenant_id', 'current_user_id',
@@ -10827,11 +11376,13 @@ begin
         'alert_silence_state', 'api_key_status', 'audit', 'audit_actions', 'audit_here',
         'change_alert_incidents', 'change_error_groups', 'change_log_stream', 'change_log_view',
         'change_member', 'changed_rule_secrets', 'changed_secrets', 'check_query',
-        'check_rule_query', 'check_settings', 'checked_panels', 'choose_tenant', 'confirm_address',
-        'current_admin_tenant_id', 'deliveries_of_incident', 'distinct_destinations',
+        'check_rule_query', 'check_settings', 'checked_panels', 'choose_tenant', 'compiled_rule',
+        'confirm_address', 'current_admin_tenant_id', 'deliveries_of_incident',
+        'distinct_destinations',
         'effective_settings', 'end_alert_silence', 'end_portal_session', 'enqueue_rule_test',
-        'enroll_member', 'erase_subject', 'found_tenant', 'hold_view', 'is_being_deleted',
-        'is_viewer', 'iso_instant', 'issue_api_key', 'issue_ingest_token', 'issue_portal_session',
+        'enroll_member', 'erase_subject', 'found_tenant', 'hold_ingest_rules', 'hold_view',
+        'ingest_rule_of', 'is_being_deleted', 'is_viewer', 'iso_instant', 'issue_api_key',
+        'issue_ingest_token', 'issue_portal_session',
         'late_seconds', 'list_bytes', 'list_limit', 'log_dashboard_of', 'log_view_of',
         'make_alert_silence', 'make_log_stream', 'make_log_view', 'my_key_reads', 'my_stored',
         'my_usage', 'new_api_key', 'note_saved_search_run', 'page_of_addresses',
@@ -11149,6 +11700,38 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.has_check_digits (
+  p_kind text,
+  p_text text
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_text constant text := upper(p_text);
+begin
+  if p_kind = 'iban' then
+    return v_text ~ '^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$' and (
+      select string_agg(
+        case when c.letter between '0' and '9' then c.letter
+          else (ascii(c.letter) - 55)::text end,
+        '' order by c.n
+      )::numeric % 97 = 1
+      from string_to_table(substr(v_text, 5) || left(v_text, 4), null)
+        with ordinality c (letter, n)
+    );
+  end if;
+  return v_text ~ ('^(?:4[0-9]{12}(?:[0-9]{3}){0,2}|5[1-5][0-9]{14}|2[2-7][0-9]{14}|3[47][0-9]{13}'
+      '|3(?:0[0-5]|[68][0-9])[0-9]{11}|35[0-9]{14}|6[0-9]{15,18})$')
+    and (
+      select sum(case when c.n % 2 = 1 then c.digit else c.digit * 2 - c.digit / 5 * 9 end) % 10 = 0
+      from unnest(string_to_array(reverse(v_text), null)::integer[]) with ordinality c (digit, n)
+    );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.has_partials (
   p_query logloom_private.compiled_query
 )
@@ -11193,7 +11776,8 @@ begin
     and (
       i.resolved_at is null
       or i.resolution in ('recovered', 'still_absent')
-      and (not p_fires or p_window.window_end <= i.quiet_from)
+      and case when p_fires then p_window.window_end <= i.quiet_from
+        else p_window.window_end > i.held_until end
     )
   returning i.incident_id into v_incident_id;
   if not found and p_fires then
@@ -11543,6 +12127,33 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.hold_ingest_rules (
+  p_tenant_id text,
+  p_secrets   jsonb DEFAULT NULL::jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role may lock a tenant or write its key
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.hold_tenant(v_tenant_id);
+  insert into logloom_private.ingest_rule_sets (tenant_id) values (v_tenant_id)
+  on conflict do nothing;
+  update logloom_private.ingest_rule_sets s
+  set hash_key = logloom_private.changed_secrets(
+    jsonb_strip_nulls(jsonb_build_object('hash_key', s.hash_key)), p_secrets, '{hash_key}'
+  ) ->> 'hash_key'
+  where s.tenant_id = v_tenant_id and p_secrets is not null;
+  return v_tenant_id;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.hot_bytes (
   p_tenant_id text
 )
@@ -11645,6 +12256,7 @@ declare
   v_is_let_in constant boolean := coalesce(p_request.p_slice > 0, false);
   v_answer logloom_private.ingest_answer;
   v_earlier_answer json;
+  v_accepted integer;
 begin
   if v_has_rate and not v_is_let_in then
     -- This check takes no lock, so a request that is refused here delays nobody and writes nothing.
@@ -11666,6 +12278,11 @@ begin
       p_state, p_request.p_idempotency_key, p_request.p_body_digest, p_request.p_slice
     );
   end if;
+  if v_earlier_answer is null
+    and p_request.p_rules_version is distinct from p_state.rules_version
+  then
+    return row(logloom_private.rules_of(p_state.tenant_id), '{}'::jsonb, 0, 412);
+  end if;
   if v_earlier_answer ->> 'takes_to' is not null then
     -- Uses the times of the first answer, so that the same events are rejected again.
     p_state.keeps_from := v_earlier_answer ->> 'keeps_from';
@@ -11676,14 +12293,17 @@ begin
   then
     p_request := logloom_private.reject_events(p_request, p_state);
   end if;
+  v_answer.status := 200;
   v_answer.ingested := coalesce(cardinality(p_request.p_ts), 0);
+  v_accepted := v_answer.ingested + coalesce(p_request.p_dropped, 0);
   if p_state.service is not null then
     p_request.p_service := array_fill(p_state.service, array[v_answer.ingested]);
   end if;
   v_answer.headers := logloom_private.quota_headers(p_state, v_answer.ingested);
   v_answer.body := json_strip_nulls(json_build_object(
-    'success', v_answer.ingested > 0 or coalesce(p_request.p_rejected, 0) = 0,
-    'ingested', v_answer.ingested,
+    'success', v_accepted > 0 or coalesce(p_request.p_rejected, 0) = 0,
+    'ingested', v_accepted,
+    'dropped', nullif(p_request.p_dropped, 0),
     'rejected', coalesce(p_request.p_rejected, 0),
     'cut', nullif(p_request.p_cut, 0),
     'errors', case when p_request.p_rejected > 0 then coalesce(p_request.p_errors, '[]') end
@@ -11696,32 +12316,16 @@ begin
   end if;
   -- The first slice decides even if all of its own events were rejected.
   if not v_is_let_in and v_earlier_answer is null
-    and (v_answer.ingested > 0 or p_request.p_slice = 0)
+    and (v_accepted > 0 or p_request.p_slice = 0)
   then
     perform logloom_private.check_month(p_state);
   end if;
-  if v_answer.ingested > 0 and v_earlier_answer is null then
-    if logloom_private.is_read_only() then
-      -- The error that the insert would raise.
-      raise read_only_sql_transaction;
-    end if;
-    if p_state.queue_is_full then
-      perform logloom_private.refuse_with_headers(
-        logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '5'),
-        'ingest.queue_is_full'
-      );
-    elsif p_state.storage_is_full then
-      -- Storage is measured once a minute.
-      perform logloom_private.refuse_with_headers(
-        logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '60'),
-        'ingest.storage_is_full'
-      );
-    end if;
+  if v_accepted > 0 and v_earlier_answer is null then
+    perform logloom_private.require_space(p_state);
     if not p_state.is_provisioned then
       perform logloom_private.provision_tenant(p_state.tenant_id, p_request.p_claims);
     end if;
-    -- Only keeps answers to requests that stored events, so every row kept costs the tenant an
-    -- event of its plan.
+    -- Only keeps answers to requests with accepted events.
     if p_request.p_idempotency_key is not null then
       v_earlier_answer := logloom_private.first_answer(
         p_state, p_request.p_idempotency_key, p_request.p_body_digest, p_request.p_slice,
@@ -11736,14 +12340,14 @@ begin
         v_answer.body::jsonb || v_earlier_answer::jsonb - '{keeps_from,takes_to}'::text[]
       )::json;
     end if;
-    return row(v_earlier_answer, logloom_private.quota_headers(p_state, 0), 0);
+    return row(v_earlier_answer, logloom_private.quota_headers(p_state, 0), 0, 200);
   end if;
   if v_has_rate then
     v_answer.headers := v_answer.headers || logloom_private.take_rate(
-      p_state, v_answer.ingested, v_is_let_in
+      p_state, v_accepted, v_is_let_in
     );
   end if;
-  if v_answer.ingested > 0 then
+  if v_accepted > 0 then
     perform logloom_private.enqueue(p_state, p_request);
   end if;
   return v_answer;
@@ -11797,7 +12401,7 @@ begin
         v_state.bytes := v_state.bytes + coalesce(v_request.p_bytes, 0);
       end if;
       v_answer := json_build_object(
-        'status', 200, 'headers', v_accepted.headers, 'body', v_accepted.body::text
+        'status', v_accepted.status, 'headers', v_accepted.headers, 'body', v_accepted.body::text
       );
     exception when others then
       get stacked diagnostics
@@ -11899,6 +12503,7 @@ begin
     -- What was checked here, like a request's first slice, is not checked again.
     v_request.p_slice := 1;
     v_request.p_claims := p_claims;
+    v_request.p_rules_version := v_state.rules_version;
     select
       least(sum(r.bytes), logloom_private.batch_max_bytes()), array_agg((r.own).ts),
       -- fields sent but ts joined: array_agg((r.own).{name})
@@ -11912,7 +12517,10 @@ begin
       v_request.p_level, v_request.p_msg, v_request.p_service, v_request.p_env, v_request.p_req_id,
       v_request.p_user_id, v_request.p_route, v_request.p_host, v_request.p_attrs
       -- fields end
-    from unnest(p_records) e
+    from unnest(
+      case when v_state.rules_version is null then p_records
+        else logloom_private.masked_records(p_tenant_id, p_records) end
+    ) e
     cross join lateral logloom_private.fitting_record(v_state, e) r;
     v_accepted := logloom_private.ingest(v_request, v_state);
     v_answer.stored := v_accepted.ingested;
@@ -11934,6 +12542,47 @@ begin
     on conflict (tenant_id, day) do update set refused = u.refused + excluded.refused;
   end if;
   return v_answer;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.ingest_rule_of (
+  p_row logloom.ingest_rules
+)
+  RETURNS public.logloom_ingest_rule
+  LANGUAGE sql
+  STABLE
+RETURN
+  ROW((p_row).rule_id, (p_row).tenant_id, (p_row)."position", (p_row).name, (p_row).condition, (p_row).action, (p_row).is_on, (p_row).created_by, (p_row).created_at,
+  (p_row).updated_at);
+
+CREATE OR REPLACE FUNCTION logloom_private.ingest_rules_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query values
+    ('ingest_rules.name_is_invalid', 400, 'Invalid p_name: 1 to 100 characters after trimming',
+      'Name the rule after what it does.', null),
+    ('ingest_rules.condition_has', 400, 'The condition of a rule cannot have %s',
+      'It has tests of fields and top-level attributes joined by AND: service:api, host:web-*, '
+        '@plan:free, level:>=warn, a text of msg. A minus before a test negates it.',
+      'The query language allows it, the function `ingest` cannot evaluate it.'),
+    ('ingest_rules.action_is_invalid', 400, 'Invalid p_action: %s',
+      'docs/reference/api/ingest-rules.md shows each action.',
+      'The message names the member and what it takes.'),
+    ('ingest_rules.hash_needs_a_key', 400, 'A mask with "hash": true needs a key',
+      'Send p_secrets {"hash_key": sealed text}, sealed for ingest_rules.', null),
+    ('ingest_rules.order_is_incomplete', 400, 'Invalid p_rule_ids: not each rule once',
+      'Send the rule_id of every rule of list_ingest_rules, in the new order.', null),
+    ('ingest_rules.no_room', 400, 'Plan limit exceeded: ingest rules (max %s)',
+      'Delete a rule that is no longer needed, or choose a larger plan.',
+      'The plan''s `max_ingest_rules`.'),
+    ('ingest_rules.not_found', 404, 'Ingest rule not found',
+      'list_ingest_rules shows the rules of this tenant.', null),
+    ('ingest_rules.name_is_taken', 409, 'The tenant has another ingest rule of this name',
+      'Choose another name, or change that rule by update_ingest_rule.', null);
 end;
 $function$;
 
@@ -11984,6 +12633,8 @@ begin
     case when h.last_succeeded_at > now() - s.writer_guard_silence then '{}'::jsonb
       else '{"X-Logloom-Writer": "silent"}' end,
     v_sender.service,
+    (select r.version from logloom_private.ingest_rule_sets r
+      where r.tenant_id = v_sender.tenant_id)::text,
     t.bytes >= s.max_storage_bytes and (s.storage_policy = 'refuse' or t.is_stuck)
   into v_state
   from logloom_private.queue_pointer q
@@ -13123,7 +13774,7 @@ begin
         - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z'),
       'max_event_values', p_state.max_record_values
     ),
-    logloom_private.quota_headers(p_state, 0), 0
+    logloom_private.quota_headers(p_state, 0), 0, 200
   );
 end;
 $function$;
@@ -13165,11 +13816,7 @@ begin
   loop
     v_record := row(
       null, 'info', format('Audit trail of %s: %s events', v_day.day, v_day.events), 'audit',
-      null, null, null, null, null, jsonb_build_object(
-        'kind', 'audit_digest', 'day', v_day.day, 'events', v_day.events,
-        'digest', encode(v_day.digest, 'hex'),
-        'previous_digest', encode(v_day.previous_digest, 'hex')
-      )
+      null, null, null, null, null, logloom_private.audit_digest_attrs(v_day)
     );
     begin
       update logloom.audit_digests d
@@ -13198,6 +13845,8 @@ declare
   v_day logloom.audit_digests;
   v_linked integer := 0;
   v_event logloom.audit_events;
+  v_events logloom.audit_events[];
+  v_details jsonb[];
 begin
   select d.* into v_day
   from logloom.audit_digests d
@@ -13212,23 +13861,26 @@ begin
   )
   on conflict (tenant_id, day) do update set events = d.events
   returning * into v_day;
-  for v_event in
-    select e.*
+  v_events := array(
+    select e
     from logloom.audit_events e
     where e.tenant_id = p_tenant_id and e.source = 'app' and e.position is null
     order by e.occurred_at, e.event_id
     limit p_limit
     for no key update
-  loop
+  );
+  v_details := logloom_private.masked_details(p_tenant_id, v_events);
+  foreach v_event in array v_events loop
     v_linked := v_linked + 1;
+    v_event.details := v_details[v_linked];
     v_event.day := v_day.day;
     v_event.position := v_day.events + v_linked;
     v_event.salt := uuid_send(gen_random_uuid());
     v_event.digest := logloom_private.audit_event_digest(v_event);
     v_day.digest := sha256(v_day.digest || v_event.digest);
     update logloom.audit_events e
-    set day = v_event.day, position = v_event.position, salt = v_event.salt,
-      digest = v_event.digest, link = v_day.digest
+    set day = v_event.day, position = v_event.position, details = v_event.details,
+      salt = v_event.salt, digest = v_event.digest, link = v_day.digest
     where e.event_id = v_event.event_id;
   end loop;
   update logloom.audit_digests d
@@ -13773,7 +14425,7 @@ begin
     p_row.paused_at, p_row.pause_reason, p_row.sent_batches, p_row.sent_records,
     p_row.skipped_records, p_row.refused_records, p_row.test_requested_at,
     p_row.test_finished_at, p_row.test_status, p_row.test_error, p_row.last_answer,
-    p_row.test_answer
+    p_row.source, p_row.test_answer
   )::public.logloom_log_stream;
 end;
 $function$;
@@ -14079,6 +14731,80 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.make_log_stream (
+  p_tenant_id text,
+  p_name      text,
+  p_query_dsl text,
+  p_kind      text,
+  p_config    jsonb,
+  p_secrets   jsonb,
+  p_enabled   boolean,
+  p_view_id   uuid,
+  p_source    text
+)
+  RETURNS public.logloom_log_stream
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes streams, which hold their own state
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_max integer;
+  v_row logloom.log_streams;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.require_streams();
+  perform logloom_private.require_parameter('p_name', p_name is null);
+  perform logloom_private.require_parameter('p_kind', p_kind is null);
+  perform logloom_private.require_parameter('p_config', p_config is null);
+  v_row.tenant_id := v_tenant_id;
+  v_row.name := logloom_private.trim_space(p_name);
+  v_row.kind := p_kind;
+  v_row.source := coalesce(p_source, 'logs');
+  if length(v_row.name) not between 1 and 100 then
+    perform logloom_private.refuse('streams.name_is_invalid');
+  end if;
+  if not exists (
+    select from logloom_private.stream_config_members() m where p_kind = any (m.kinds)
+  ) then
+    perform logloom_private.refuse('streams.kind_is_unknown');
+  end if;
+  if v_row.source not in ('logs', 'audit') then
+    perform logloom_private.refuse('streams.source_is_unknown');
+  elsif v_row.source = 'audit' and p_view_id is not null then
+    perform logloom_private.refuse('audit.not_in_views');
+  end if;
+  v_row.query_dsl := logloom_private.checked_stream_query(v_tenant_id, p_query_dsl, p_view_id);
+  v_row.config := logloom_private.checked_stream_config(p_kind, p_config);
+  v_row.secrets := logloom_private.changed_secrets(
+    '{}', p_secrets, logloom_private.stream_secret_names(p_kind)
+  );
+  perform
+    logloom_private.refuse_own_keys(v_tenant_id, v_row.secrets),
+    logloom_private.hold_tenant(v_tenant_id);
+  v_max := (logloom_private.plan_of(v_tenant_id)).max_log_streams;
+  if (select count(*) from logloom.log_streams s where s.tenant_id = v_tenant_id) >= v_max then
+    perform logloom_private.refuse('streams.no_room', v_max::text);
+  end if;
+  insert into logloom.log_streams (
+    tenant_id, name, query_dsl, kind, config, secrets, enabled, view_id, maker, position_seq,
+    kept_day, source
+  )
+  select
+    v_tenant_id, v_row.name, v_row.query_dsl, p_kind, v_row.config, v_row.secrets,
+    coalesce(p_enabled, true), p_view_id, logloom_private.stream_maker(),
+    logloom_private.stream_end(v_row) + 1,
+    logloom_private.first_kept_day(v_tenant_id, logloom_private.utc_day(now())), v_row.source
+  returning * into v_row;
+  return logloom_private.log_stream_of(v_row);
+exception when unique_violation then
+  perform logloom_private.refuse('streams.name_is_taken');
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.makes_own_groups (
   p_scope logloom_private.reading_scope
 )
@@ -14086,6 +14812,43 @@ CREATE OR REPLACE FUNCTION logloom_private.makes_own_groups (
   LANGUAGE sql
   IMMUTABLE
 RETURN (((p_scope).filter IS NOT NULL) OR ((p_scope).hidden_fields IS NOT NULL));
+
+CREATE OR REPLACE FUNCTION logloom_private.mask_detectors()
+  RETURNS TABLE (
+    name    text,
+    pattern text
+  )
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_hex constant text := '[0-9A-Fa-f]{1,4}';
+  v_ipv4 constant text := '(?:(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})\.){3}'
+    '(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})';
+begin
+  return query values
+    ('bearer', '[Bb][Ee][Aa][Rr][Ee][Rr][[:space:]:=+"'']{1,8}'
+      '(?=[[:alnum:]._~+/=%-]*[0-9]|[[:alnum:]._~+/=%-]{20})[[:alnum:]._~+/=%-]{8,}'),
+    ('jwt', 'eyJ[[:alnum:]_-]{5,}\.[[:alnum:]_-]{5,}(?:\.[[:alnum:]_-]*){0,3}'),
+    ('aws_key', '(?:AKIA|ASIA|ABIA|ACCA|AGPA|AIDA|AIPA|ANPA|ANVA|AROA|A3T[0-9A-Z])[A-Z0-9]{16}'),
+    ('supabase_key', 'sb_(?:secret|publishable)_[[:alnum:]_-]{8,}'
+      '|sbp_(?:[[:alnum:]]{1,8}_)?[0-9a-f]{40}'),
+    ('logloom_key', 'll[tpc]?_[[:alnum:]]{36}'),
+    ('email', '[[:alnum:]._%+''&=/#~-]+@(?:[[:alnum:]](?:[[:alnum:]-]*[[:alnum:]])?\.)+'
+      '[[:alpha:]]{2,}'),
+    ('iban', '(?<![[:alnum:]])[A-Za-z]{2}[0-9]{2}(?:[ -]?[[:alnum:]]){11,30}(?![[:alnum:]])'),
+    ('card', '(?<![[:alnum:]])(?:[0-9]{13,19}|[0-9]{4}(?:[ -][0-9]{4}){3}(?:[ -][0-9]{3})?'
+      '|[0-9]{4}[ -][0-9]{6}[ -][0-9]{4,5})(?![[:alnum:]])'),
+    ('ipv6', format(
+      '(?<![[:alnum:]:])(?:(?:%1$s:){7}%1$s|(?:%1$s(?::%1$s){0,6})?::(?:%1$s:){0,6}(?:%2$s|%1$s)'
+        '|%1$s(?::%1$s){0,6}::|(?:%1$s:){6}%2$s)(?![[:alnum:]])',
+      v_hex, v_ipv4
+    )),
+    ('ipv4', '(?<![0-9]|[0-9]\.)' || v_ipv4 || '(?![0-9]|\.[0-9])'),
+    ('phone', '(?<![[:alnum:]+])\+[1-9](?:[ ./()-]{0,2}[0-9]){6,14}');
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.masked_attrs_sql (
   p_attrs text,
@@ -14112,6 +14875,176 @@ begin
     );
   end if;
   return 'nullif(' || v_sql || ', ''{}'')';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.masked_details (
+  p_tenant_id text,
+  p_events    logloom.audit_events[]
+)
+  RETURNS jsonb[]
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(
+    select m.attrs
+    from unnest(logloom_private.masked_records(p_tenant_id, array(
+      select row(
+        e.occurred_at, null, e.action, 'audit', null, null, e.actor, null, null, e.details
+      )::logloom_private.own_record
+      from unnest(p_events) e
+    ))) m
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.masked_json (
+  p_value jsonb,
+  p_masks logloom_private.text_mask[],
+  p_until timestamp with time zone,
+  p_depth integer                     DEFAULT 64
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_type constant text := jsonb_typeof(p_value);
+  v_text text;
+begin
+  if v_type = 'array' and p_depth > 0 then
+    return coalesce((
+      select jsonb_agg(
+        logloom_private.masked_json(e.value, p_masks, p_until, p_depth - 1) order by e.n
+      )
+      from jsonb_array_elements(p_value) with ordinality e (value, n)
+    ), '[]');
+  elsif v_type = 'object' and p_depth > 0 then
+    return coalesce((
+      select jsonb_object_agg(
+        logloom_private.masked_text(e.key, p_masks, p_until),
+        logloom_private.masked_json(e.value, p_masks, p_until, p_depth - 1)
+      )
+      from jsonb_each(p_value) e
+    ), '{}');
+  elsif v_type in ('boolean', 'null') then
+    return p_value;
+  end if;
+  v_text := logloom_private.masked_text(p_value #>> '{}', p_masks, p_until);
+  return case when v_text = p_value #>> '{}' and v_type not in ('array', 'object') then p_value
+    else to_jsonb(v_text) end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.masked_numbers (
+  p_text  text,
+  p_mask  logloom_private.text_mask,
+  p_until timestamp with time zone
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_words text[];
+  v_gaps text[];
+  v_at integer := 1;
+  v_found integer;
+  v_number text;
+begin
+  if p_text collate pg_c_utf8 !~ p_mask.pattern then
+    return p_text;
+  end if;
+  select array_agg(m.part[1] order by m.n), array_agg(m.part[2] order by m.n)
+  into v_words, v_gaps
+  from regexp_matches(p_text collate pg_c_utf8, '([[:alnum:]]*)([^[:alnum:]]*)', 'g')
+    with ordinality m (part, n);
+  while v_at <= cardinality(v_words) loop
+    if clock_timestamp() > p_until then
+      return '[not checked]';
+    end if;
+    v_found := null;
+    v_number := '';
+    for v_to in v_at .. cardinality(v_words) loop
+      v_number := v_number || v_words[v_to];
+      exit when length(v_number) > 34 or v_number !~ '^(?:[A-Za-z]{2})?[0-9]{2}';
+      if logloom_private.has_check_digits(p_mask."check", v_number) then
+        v_found := v_to;
+      end if;
+      exit when v_gaps[v_to] not in (' ', '-');
+    end loop;
+    if v_found is not null then
+      for v_to in v_at .. v_found loop
+        v_words[v_to] := case v_to when v_at then p_mask.label else '' end;
+        v_gaps[v_to] := case v_to when v_found then v_gaps[v_to] else '' end;
+      end loop;
+    end if;
+    v_at := coalesce(v_found, v_at) + 1;
+  end loop;
+  return (
+    select string_agg(w.word || w.gap, '' order by w.n)
+    from unnest(v_words, v_gaps) with ordinality w (word, gap, n)
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.masked_record (
+  p_record logloom_private.own_record,
+  p_in     jsonb,
+  p_masks  logloom_private.text_mask[],
+  p_until  timestamp with time zone
+)
+  RETURNS logloom_private.own_record
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return jsonb_populate_record(p_record, (
+    select jsonb_object_agg(f.key, case
+      when p_in = '"everywhere"' or p_in -> 'fields' ? f.key
+        then logloom_private.masked_json(f.value, p_masks, p_until)
+      when f.key = 'attrs' and jsonb_typeof(f.value) = 'object' then f.value || (
+        select coalesce(
+          jsonb_object_agg(a.key, logloom_private.masked_json(a.value, p_masks, p_until)), '{}'
+        )
+        from jsonb_each(f.value) a
+        where p_in -> 'attrs' ? a.key
+      )
+      else f.value
+    end)
+    from jsonb_each(to_jsonb(p_record) - 'ts') f
+  ));
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.masked_records (
+  p_tenant_id text,
+  p_records   logloom_private.own_record[]
+)
+  RETURNS logloom_private.own_record[]
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_until constant timestamptz := clock_timestamp() + interval '2 seconds';
+  v_rule logloom.ingest_rules;
+begin
+  for v_rule in
+    select r.*
+    from logloom.ingest_rules r
+    where r.tenant_id = p_tenant_id and r.is_on and r.action ->> 'type' = 'mask'
+    order by r.position, r.rule_id
+  loop
+    execute format(
+      'select array_agg(case when %s then logloom_private.masked_record(l, $2, $3, $4) else l end) '
+        'from unnest($1) l',
+      (logloom_private.compile_query(v_rule.condition)).filter
+    )
+    into p_records
+    using p_records, v_rule.action -> 'in', logloom_private.text_masks(v_rule.action), v_until;
+  end loop;
+  return p_records;
 end;
 $function$;
 
@@ -14148,6 +15081,31 @@ begin
     from unnest(logloom_private.record_fields()) with ordinality f
   ) || ' ' || logloom_private.source_sql(p_rows) || ') l';
   return v_masked;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.masked_text (
+  p_text  text,
+  p_masks logloom_private.text_mask[],
+  p_until timestamp with time zone
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_mask logloom_private.text_mask;
+begin
+  foreach v_mask in array p_masks loop
+    if length(p_text) > 2 and clock_timestamp() > p_until then
+      return '[not checked]';
+    end if;
+    p_text := case when v_mask."check" is not null
+      then logloom_private.masked_numbers(p_text, v_mask, p_until)
+      else regexp_replace(p_text collate pg_c_utf8, v_mask.pattern, v_mask.label, v_mask.flags)
+    end;
+  end loop;
+  return p_text;
 end;
 $function$;
 
@@ -14510,20 +15468,43 @@ begin
     execute format(
       $query$
         with b as materialized (
-          select q.batch_id, q.tenant_id, q.received_at, q.events, q.bytes
+          select q.batch_id, q.tenant_id, q.received_at, q.events, q.bytes, q.dropped,
+            q.rule_counts
           from logloom_private.%I q
           where q.batch_id > $1 and q.batch_id <= $2
         ), counted as (
-          insert into logloom.usage_days as u (tenant_id, day, events, bytes)
-          select b.tenant_id, (b.received_at at time zone 'UTC')::date, sum(b.events), sum(b.bytes)
+          insert into logloom.usage_days as u (tenant_id, day, events, bytes, dropped)
+          select
+            b.tenant_id, (b.received_at at time zone 'UTC')::date,
+            sum(b.events + s.count_dropped::integer * b.dropped), sum(b.bytes), sum(b.dropped)
           from b
+          cross join logloom_private.settings s
           -- Skips tenants that were deleted meanwhile.
           join logloom.tenants t on t.tenant_id = b.tenant_id
           group by 1, 2
           on conflict (tenant_id, day) do update
-          set events = u.events + excluded.events, bytes = u.bytes + excluded.bytes
+          set events = u.events + excluded.events, bytes = u.bytes + excluded.bytes,
+            dropped = u.dropped + excluded.dropped
+        ), ruled as (
+          insert into logloom.ingest_rule_hours as h (
+            tenant_id, rule_id, hour, seen, matched, masked, dropped, sampled, not_checked, bytes
+          )
+          select
+            b.tenant_id, c.id, date_trunc('hour', b.received_at, 'UTC'), coalesce(sum(c.seen), 0),
+            coalesce(sum(c.matched), 0), coalesce(sum(c.masked), 0), coalesce(sum(c.dropped), 0),
+            coalesce(sum(c.sampled), 0), coalesce(sum(c.not_checked), 0), coalesce(sum(c.bytes), 0)
+          from b
+          cross join lateral unnest(b.rule_counts) c
+          join logloom.ingest_rules r on r.rule_id = c.id and r.tenant_id = b.tenant_id
+          group by 1, 2, 3
+          on conflict (tenant_id, rule_id, hour) do update
+          set seen = h.seen + excluded.seen, matched = h.matched + excluded.matched,
+            masked = h.masked + excluded.masked, dropped = h.dropped + excluded.dropped,
+            sampled = h.sampled + excluded.sampled,
+            not_checked = h.not_checked + excluded.not_checked, bytes = h.bytes + excluded.bytes
         )
-        select max(b.batch_id), sum(b.events), min(b.received_at) from b
+        -- A batch without events counts as one, so that its slot is emptied.
+        select max(b.batch_id), sum(greatest(b.events, 1)), min(b.received_at) from b
       $query$,
       'queue_slot_' || v_slot
     )
@@ -14642,7 +15623,7 @@ begin
     )
     select
       p.tenant_id, array_agg(p.ctid) as ctids,
-      array_agg(p.record order by p.xact_id, p.id) as records,
+      array_agg(p.record order by p.xact_id, p.id) as records, min((p.record).ts) as first_ts,
       case when bool_or(p.creates_tenant) then '{}'::jsonb end as claims
     from placed p
     where p.place <= v_max_rows and p.bytes_before < v_max_bytes
@@ -14652,6 +15633,12 @@ begin
     begin
       perform logloom_private.ingest_own(v_taken.tenant_id, v_taken.records, v_taken.claims);
       delete from logloom_private.sql_log l where l.ctid = any (v_taken.ctids);
+      insert into logloom_private.late_sql_logs as l (tenant_id, noted_at, first_ts)
+      select v_taken.tenant_id, date_trunc('minute', clock_timestamp()), v_taken.first_ts
+      from logloom_private.settings s
+      where v_taken.first_ts < clock_timestamp() - s.alert_grace
+      on conflict (tenant_id, noted_at) do update
+      set first_ts = least(l.first_ts, excluded.first_ts);
     exception when others then
       -- A full queue, or something that the server lacks, concerns all tenants.
       if sqlstate = 'PGRST' or left(sqlstate, 2) in ('25', '53', '57', '58') then
@@ -14685,6 +15672,19 @@ begin
   return case when v_from < pg_snapshot_xmax(v_now) then interval '100 milliseconds' end;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.moves_tenant (
+  p_statement logloom_private.audited_statement,
+  p_old       jsonb,
+  p_new       jsonb
+)
+  RETURNS boolean
+  LANGUAGE sql
+  IMMUTABLE
+RETURN COALESCE((((p_old ->> (p_statement).tenant_column) IS DISTINCT FROM (p_new ->> (p_statement).tenant_column)) AND (p_old IS NOT NULL) AND (p_new IS
+  NOT NULL) AND
+  (COALESCE(logloom_private.usable_id((p_old ->> (p_statement).tenant_column)), (p_statement).tenant_id) IS DISTINCT FROM COALESCE(logloom_private.usable_id((p_new ->>
+  (p_statement).tenant_column)), (p_statement).tenant_id))), false);
 
 CREATE OR REPLACE FUNCTION logloom_private.my_stored (
   p_tenant_id text
@@ -15169,7 +16169,9 @@ begin
   end if;
   perform logloom_private.note_gaps_of_stream(v_stream);
   v_query := logloom_private.stream_query(v_stream);
-  v_batch := logloom_private.cut_stream_batch(v_stream, v_query);
+  v_batch := case v_stream.source
+    when 'audit' then logloom_private.cut_audit_batch(v_stream, v_query)
+    else logloom_private.cut_stream_batch(v_stream, v_query) end;
   v_batch.end_seq := coalesce(v_batch.end_seq, v_stream.position_seq - 1);
   v_found := cardinality(v_batch.records);
   v_batch.records := array(
@@ -15211,7 +16213,7 @@ begin
   perform logloom_private.release_stream(
     v_stream,
     -- Null: there is more to read.
-    case when v_batch.end_seq >= logloom_private.last_write_seq() and v_batch.end_id is null
+    case when v_batch.end_seq >= logloom_private.stream_end(v_stream) and v_batch.end_id is null
       then v_batch.end_seq end
   );
   return null;
@@ -15372,6 +16374,63 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.note_gaps_of_stream (
+  p_stream logloom.log_streams
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_first_kept constant date := logloom_private.first_kept_day(
+    p_stream.tenant_id, logloom_private.utc_day(now())
+  );
+begin
+  -- A gap in the audit trail shows in the positions of the events around it.
+  if p_stream.source = 'audit' or p_stream.kept_day = v_first_kept then
+    return;
+  end if;
+  perform logloom_private.note_gap(p_stream, d::date)
+  from generate_series(p_stream.kept_day, v_first_kept - 1, interval '1 day') d;
+  update logloom.log_streams s set kept_day = v_first_kept where s.stream_id = p_stream.stream_id;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.note_ingest_rule()
+  RETURNS TRIGGER
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes audit events
+declare
+  v_rule constant logloom.ingest_rules := coalesce(new, old);
+  v_unseen constant text[] := '{compiled,updated_at}';
+begin
+  update logloom_private.ingest_rule_sets s
+  set version = case when exists (
+    select from logloom.ingest_rules r where r.tenant_id = s.tenant_id and r.is_on
+  ) then gen_random_uuid() end
+  where s.tenant_id = v_rule.tenant_id;
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  values (
+    v_rule.tenant_id, logloom_private.actor(),
+    case tg_op when 'INSERT' then 'ingest_rule.created' when 'DELETE' then 'ingest_rule.deleted'
+      else 'ingest_rule.changed' end,
+    v_rule.rule_id::text,
+    jsonb_build_object('name', v_rule.name) || case tg_op
+      when 'UPDATE'
+        then logloom_private.changed_members(to_jsonb(old) - v_unseen, to_jsonb(new) - v_unseen)
+      else jsonb_strip_nulls(jsonb_build_object(
+        'condition', v_rule.condition, 'action', v_rule.action, 'is_on', v_rule.is_on
+      ))
+    end
+  );
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.note_key_read (
   p_key_digest text,
   p_operation  text
@@ -15404,6 +16463,60 @@ begin
 exception when read_only_sql_transaction or disk_full then
   -- The answer matters more than the count.
   null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.note_new_writes()
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  SET enable_seqscan TO 'off'
+  AS $function$
+declare
+  v_interval constant interval := (select s.stream_interval from logloom_private.settings s);
+  v_from bigint;
+  v_to bigint;
+  v_days timestamptz[];
+begin
+  if not exists (select from logloom.log_streams) then
+    return;
+  end if;
+  update logloom.log_streams s
+  set pending_since = now(), next_attempt_at = now() + v_interval
+  where s.source = 'audit' and s.pending_since is null and s.enabled and s.paused_at is null
+    and logloom_private.stream_end(s) >= s.position_seq;
+  -- Locked until the end, so that no stream becomes idle meanwhile.
+  select r.noted_through into v_from from logloom_private.stream_round r for update;
+  v_to := logloom_private.last_write_seq();
+  if v_to <= v_from then
+    return;
+  end if;
+  select array_agg(distinct logloom_private.day_start(a.day)) into v_days
+  from logloom_private.log_writes a
+  where a.write_seq > v_from;
+  -- The days are constants in the SQL, so PostgreSQL opens only partitions with new records.
+  execute format(
+    'update logloom.log_streams s set pending_since = now(), position_seq = '
+      'greatest(s.position_seq, %1$s), position_id = case when s.position_seq >= %1$s '
+      'then s.position_id end, next_attempt_at = now() + case when n.records >= s.batch_limit '
+      'then interval ''0'' else %3$L::interval end '
+      'from (select l.tenant_id, count(*) as records from logloom.logs l '
+      'where l.write_seq between %1$s and %2$s and (%4$s) and l.tenant_id in ('
+      'select t.tenant_id from logloom.log_streams t where t.pending_since is null '
+      'and t.source = ''logs'') group by l.tenant_id) n '
+      'where s.tenant_id = n.tenant_id and s.pending_since is null and s.enabled '
+      'and s.source = ''logs'' and s.paused_at is null',
+    v_from + 1, v_to, v_interval,
+    (
+      select string_agg(
+        format('l.ts >= %L::timestamptz and l.ts < %L::timestamptz', d, d + interval '24 hours'),
+        ' or '
+      )
+      from unnest(v_days) d
+    )
+  );
+  update logloom_private.stream_round set noted_through = v_to where singleton;
 end;
 $function$;
 
@@ -15546,7 +16659,7 @@ CREATE OR REPLACE FUNCTION logloom_private.note_stream_gaps (
 begin
   perform logloom_private.note_gap(s, p_day)
   from logloom.log_streams s
-  where s.position_seq <= logloom_private.last_write_seq()
+  where s.source = 'logs' and s.position_seq <= logloom_private.last_write_seq()
     and (
       s.tenant_id = any (p_tenant_ids)
       or p_tenant_ids is null
@@ -15766,14 +16879,11 @@ begin
       ('acknowledge_alert', '{user}', null),
       ('add_tenant_member', '{user,service_role}', null),
       ('check_plan_feature', '{user}', null),
-      ('claim_alert_notifications', '{service_role}', null),
-      ('claim_log_archive_work', '{service_role}', null),
-      ('claim_log_streams', '{service_role}', null),
-      ('complete_alert_notification', '{service_role}', null),
       ('confirm_alert_address', '{user}', null),
       ('create_alert_rule', '{user,service_role}', null),
       ('create_alert_silence', '{user,service_role}', null),
       ('create_api_key', '{user,service_role}', null),
+      ('create_ingest_rule', '{user,service_role}', null),
       ('create_ingest_token', '{user,service_role}', null),
       ('create_log_dashboard', '{user}', null),
       ('create_log_portal_session', '{user,service_role}', null),
@@ -15782,13 +16892,13 @@ begin
       ('create_saved_search', '{user}', null),
       ('create_tenant', '{user}', null),
       ('delete_alert_rule', '{user}', null),
+      ('delete_ingest_rule', '{user,service_role}', null),
       ('delete_log_dashboard', '{user}', null),
       ('delete_log_stream', '{user,service_role}', null),
       ('delete_log_view', '{user,service_role}', null),
       ('delete_logs', '{user}', null),
       ('delete_saved_search', '{user}', null),
       ('delete_tenant', '{user,service_role}', null),
-      ('exchange_platform_logs', '{service_role}', null),
       ('erase_audit_subject', '{user,service_role}', null),
       ('expire_alert_silence', '{user,service_role}', null),
       ('export_logs', '{user,viewer}', 'read_log_export'),
@@ -15807,9 +16917,6 @@ begin
       ('get_saved_search_count', '{user}', null),
       ('get_tenant_settings', '{user,service_role}', null),
       ('get_tenant_usage', '{user,service_role}', null),
-      ('health_report', '{service_role}', null),
-      ('ingest_signer', '{service_role}', null),
-      ('ingest_text', '{service_role}', null),
       ('list_alert_addresses', '{user}', null),
       ('list_alert_deliveries', '{user}', null),
       ('list_alert_history', '{user,viewer,service_role}', 'read_alert_history'),
@@ -15819,6 +16926,7 @@ begin
       ('list_api_keys', '{user,service_role}', null),
       ('list_audit_events', '{user,service_role}', 'read_audit_trail'),
       ('list_error_groups', '{user,viewer,service_role}', 'read_error_groups'),
+      ('list_ingest_rules', '{user,service_role}', null),
       ('list_log_archive', '{user,service_role}', null),
       ('list_log_archive_restores', '{user,service_role}', null),
       ('list_log_dashboards', '{user,viewer}', null),
@@ -15832,17 +16940,14 @@ begin
       ('list_saved_searches', '{user,viewer}', 'read_saved_searches'),
       ('list_tenant_audit_events', '{user,service_role}', null),
       ('list_tenant_members', '{user,service_role}', null),
-      ('list_unsealed_alert_secrets', '{service_role}', null),
       ('log_changes', '{user,viewer}', 'read_log_changes'),
       ('log_histogram', '{user,viewer}', 'read_log_histogram'),
       ('log_overview', '{user,viewer}', 'read_log_overview'),
       ('log_series', '{user,viewer}', 'read_log_series'),
       ('log_stats', '{user,viewer}', 'read_log_stats'),
-      ('match_log_archive', '{service_role}', null),
-      ('open_log_portal_session', '{service_role}', null),
+      ('order_ingest_rules', '{user,service_role}', null),
       ('preview_alert_rule', '{user,service_role}', null),
-      ('read_log_stream_batch', '{service_role}', null),
-      ('read_logs', '{service_role}', null),
+      ('preview_ingest_rule', '{user}', null),
       ('record_audit_event', '{user,service_role}', null),
       ('remove_tenant_member', '{user,service_role}', null),
       ('restore_log_archive', '{user,service_role}', null),
@@ -15852,13 +16957,8 @@ begin
       ('rotate_alert_webhook_secret', '{user}', null),
       ('rotate_api_key', '{user,service_role}', null),
       ('run_saved_search', '{user}', null),
-      ('run_writer', '{service_role}', null),
-      ('seal_alert_secret', '{service_role}', null),
       ('search_logs', '{user,viewer}', 'read_log_page'),
       ('set_tenant_member_role', '{user,service_role}', null),
-      ('settle_alert_notification', '{service_role}', null),
-      ('settle_log_archive_work', '{service_role}', null),
-      ('settle_log_stream_batch', '{service_role}', null),
       ('switch_log_tenant', '{user,viewer}', null),
       ('tail_logs', '{user,viewer}', 'read_log_tail'),
       ('test_alert_rule', '{user}', null),
@@ -15866,6 +16966,7 @@ begin
       ('update_alert_incident', '{user}', null),
       ('update_alert_rule', '{user}', null),
       ('update_error_group', '{user}', null),
+      ('update_ingest_rule', '{user,service_role}', null),
       ('update_log_dashboard', '{user}', null),
       ('update_log_stream', '{user,service_role}', null),
       ('update_log_view', '{user,service_role}', null),
@@ -15873,7 +16974,9 @@ begin
       ('update_tenant_settings', '{user,service_role}', null),
       ('validate_query', '{user,viewer}', 'read_query_validity'),
       ('verify_audit_trail', '{user,service_role}', null)
-  ) o (operation, callers, reader);
+  ) o (operation, callers, reader)
+  union all
+  select s.* from logloom_private.operations_of_service_role() s;
 end;
 $function$;
 
@@ -15882,6 +16985,43 @@ CREATE OR REPLACE FUNCTION logloom_private.operations()
   LANGUAGE sql
   IMMUTABLE
 RETURN ARRAY(SELECT o.operation FROM logloom_private.operation_list() o(operation, callers, reader));
+
+CREATE OR REPLACE FUNCTION logloom_private.operations_of_service_role()
+  RETURNS TABLE (
+    operation text,
+    callers   text[],
+    reader    text
+  )
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select o.operation, o.callers::text[], o.reader
+  from (
+    values
+      ('claim_alert_notifications', '{service_role}', null),
+      ('claim_log_archive_work', '{service_role}', null),
+      ('claim_log_streams', '{service_role}', null),
+      ('complete_alert_notification', '{service_role}', null),
+      ('exchange_platform_logs', '{service_role}', null),
+      ('health_report', '{service_role}', null),
+      ('ingest_signer', '{service_role}', null),
+      ('ingest_text', '{service_role}', null),
+      ('list_unsealed_alert_secrets', '{service_role}', null),
+      ('match_log_archive', '{service_role}', null),
+      ('open_log_portal_session', '{service_role}', null),
+      ('read_log_stream_batch', '{service_role}', null),
+      ('read_logs', '{service_role}', null),
+      ('run_writer', '{service_role}', null),
+      ('seal_alert_secret', '{service_role}', null),
+      ('settle_alert_notification', '{service_role}', null),
+      ('settle_log_archive_work', '{service_role}', null),
+      ('settle_log_stream_batch', '{service_role}', null)
+  ) o (operation, callers, reader);
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.origin_of (
   p_url text
@@ -16969,6 +18109,36 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.problem_of_pattern (
+  p_action jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_pattern constant text := p_action ->> 'pattern';
+  v_parts jsonb;
+begin
+  if p_action ->> 'type' = 'mask' then
+    v_parts := logloom_private.query_regex('"' || v_pattern || '"', 0);
+    perform logloom_private.query_check_regexes(v_parts || jsonb_build_object(
+      'test', 'regex', 'values', array[v_parts ->> 'pattern']
+    ));
+    return case when '' ~ (v_parts ->> 'pattern') or v_pattern ~ '^(?:[^\\]|\\.)*\\$'
+      then 'pattern matches an empty text, or ends in a backslash' end;
+  end if;
+  v_parts := logloom_private.query_extract_parts(v_pattern, 1) -> 'names';
+  return (
+    select case when count(*) = 0 or count(distinct n) < count(*) or bool_or(n ~ '^logloom_')
+      then 'pattern names attributes, each once, none logloom_…: "<method> <path>"' end
+    from jsonb_array_elements_text(v_parts) n
+    where n <> ''
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.project_health (
   p_now timestamp with time zone
 )
@@ -17104,6 +18274,7 @@ begin
         -- create_ingest_token counts the tokens created in the last minute.
         ('logloom_private.ingest_tokens', 'r.expires_at < $1', '1 minute'),
         ('logloom_private.storage_hours', 'r.hour < $1', '8 days'),
+        ('logloom.ingest_rule_hours', 'r.hour < $1', '32 days'),
         ('logloom_private.key_reads', 'r.day < $1', '31 days'),
         -- Ended portal sessions are listed for this time.
         ('logloom.portal_sessions', 'r.expires_at < $1', '30 days'),
@@ -21711,31 +22882,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.record_rows (
-  p_statement logloom_private.audited_statement,
-  p_old       jsonb[],
-  p_new       jsonb[]
-)
-  RETURNS bigint
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET plan_cache_mode TO 'force_generic_plan'
-  AS $function$
-declare
-  v_unaudited bigint;
-begin
-  with events as materialized (
-    select e.*
-    from unnest(p_old, p_new) u (old, new)
-    cross join lateral logloom_private.audited_rows(p_statement, u.old, u.new) e
-  ), stored as (
-    insert into logloom.audit_events select e.* from events e where e.tenant_id is not null
-  )
-  select count(*) into v_unaudited from events e where e.tenant_id is null;
-  return v_unaudited;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.records_query (
   p_query_dsl text,
   p_group     jsonb
@@ -22045,6 +23191,35 @@ RETURN
   "left"(NULLIF(COALESCE((p_attrs ->> 'release'::text), (p_attrs ->> 'service.version'::text), (p_attrs #>> '{service,version}'::text[]), (p_attrs ->> 'version'::text)), ''::text),
   200);
 
+CREATE OR REPLACE FUNCTION logloom_private.release_stream (
+  p_stream logloom.log_streams,
+  p_end    bigint              DEFAULT NULL::bigint
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_noted bigint;
+begin
+  if p_end is not null and p_stream.source = 'audit' then
+    -- note_new_writes compares the position of these streams, so it misses nothing.
+    v_noted := p_end;
+  elsif p_end is not null then
+    select r.noted_through into v_noted from logloom_private.stream_round r for share;
+  end if;
+  update logloom.log_streams s
+  set claim_id = null,
+    claimed_at = null,
+    claimed_until = null,
+    pending_since = case when v_noted <= p_end then null
+      when v_noted > p_end then now() else s.pending_since end,
+    next_attempt_at = case when p_end is null then s.next_attempt_at
+      else now() + (select c.stream_interval from logloom_private.settings c) end
+  where s.stream_id = p_stream.stream_id;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.remainder_name (
   p_day date
 )
@@ -22099,6 +23274,30 @@ begin
     and logloom_private.origin_of(old.notification_config ->> 'webhook_url')
       is distinct from logloom_private.origin_of(new.notification_config ->> 'webhook_url');
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.reopen_alert_windows (
+  p_round logloom_private.alert_rounds
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  with taken as (
+    delete from logloom_private.late_sql_logs l
+    where l.noted_at < p_round.window_end
+    returning l.tenant_id, l.first_ts
+  )
+  update logloom_private.alert_plans p
+  set reopened_from = least(
+    p.reopened_from,
+    date_trunc('minute', t.first_ts) + make_interval(mins => 1 - r.for_minutes)
+  )
+  from (select l.tenant_id, min(l.first_ts) as first_ts from taken l group by 1) t
+  join logloom.alert_rules r on r.tenant_id = t.tenant_id
+  where p.rule_id = r.rule_id;
 end;
 $function$;
 
@@ -22571,6 +23770,34 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.require_space (
+  p_state logloom_private.ingest_state
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if logloom_private.is_read_only() then
+    -- The error that the insert would raise.
+    raise read_only_sql_transaction;
+  end if;
+  if p_state.queue_is_full then
+    perform logloom_private.refuse_with_headers(
+      logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '5'),
+      'ingest.queue_is_full'
+    );
+  elsif p_state.storage_is_full then
+    -- Storage is measured once a minute.
+    perform logloom_private.refuse_with_headers(
+      logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '60'),
+      'ingest.storage_is_full'
+    );
+  end if;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.resolve_incidents (
   p_rule       logloom.alert_rules,
   p_window_end timestamp with time zone,
@@ -22643,6 +23870,12 @@ declare
   v_first_rest constant interval := '5 minutes';
   v_longest_rest constant interval := '1 hour';
 begin
+  update logloom_private.alert_plans p set reopened_from = null
+  where p.group_id = p_group.group_id and p.reopened_from is not null;
+  if found then
+    perform logloom_private.empty_alert_groups(array[p_group.group_id]);
+    return;
+  end if;
   perform logloom_private.empty_alert_groups(
     array[p_group.group_id],
     format(
@@ -22915,6 +24148,52 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.row_source (
+  p_table           oid,
+  p_statement       logloom_private.audited_statement,
+  p_has_long_values boolean
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select case when p_has_long_values or bool_or(f.is_foreign) then coalesce(
+      string_agg(
+        format(
+          case
+            when f.is_foreign
+              then 'case when r.%1$I is not null then logloom_private.text_value(concat(r.%1$I)) '
+                'end'
+            when t.oid = 'bytea'::regtype and p_has_long_values
+              then 'case when octet_length(r.%1$I) > 100000 then to_jsonb(concat(''\x'', '
+                'encode(substr(r.%1$I, 1, 1001), ''hex''), md5(r.%1$I))) else to_jsonb(r.%1$I) end'
+            when t.typlen = -1 and p_has_long_values
+              then 'case when pg_column_size(r.%1$I) > 100000 '
+                'then logloom_private.text_value(r.%1$I::text) else to_jsonb(r.%1$I) end'
+            else 'r.%1$I'
+          end || ' as %1$I',
+          a.attname
+        ),
+        ', '
+      ) filter (
+        where a.attname <> all (p_statement.hidden_columns)
+          or a.attname = any (p_statement.keys || p_statement.tenant_column)
+      ),
+      ''
+    ) end
+    from pg_catalog.pg_attribute a
+    join pg_catalog.pg_type t on t.oid = a.atttypid
+    cross join lateral (
+      select case t.typtype when 'd' then t.typbasetype else t.oid end >= 16384
+    ) f (is_foreign)
+    where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.rows_by_day (
   p_tenant_id text,
   p_parts     tstzrange[],
@@ -23059,6 +24338,41 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.rule_tests (
+  p_node jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tests jsonb := '[]';
+  v_item jsonb;
+begin
+  case p_node ->> 'type'
+    when 'leaf' then
+      v_tests := v_tests || logloom_private.test_of_leaf(p_node);
+    when 'and' then
+      for v_item in select jsonb_array_elements(p_node -> 'items') loop
+        v_tests := v_tests || logloom_private.rule_tests(v_item);
+      end loop;
+    when 'not' then
+      if p_node -> 'item' ->> 'type' <> 'leaf' then
+        perform logloom_private.refuse('ingest_rules.condition_has', 'NOT before a bracket');
+      end if;
+      v_tests := v_tests
+        || (logloom_private.test_of_leaf(p_node -> 'item') || '{"not": true}');
+    when 'all' then
+      null;
+    else
+      perform logloom_private.refuse('ingest_rules.condition_has', case p_node ->> 'type'
+        when 'or' then 'OR' else 'a test that nothing passes' end);
+  end case;
+  return v_tests;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.rule_value_sql (
   p_select text,
   p_plan   jsonb
@@ -23073,6 +24387,33 @@ begin
     'select g.v%s as value, g.* from (%s) g',
     greatest(cardinality(logloom_private.query_result_names(p_plan)), 1),
     logloom_private.math_sql(p_select, p_plan)
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.rules_of (
+  p_tenant_id text
+)
+  RETURNS json
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select json_build_object('code', 'PT412', 'rules', json_build_object(
+      'version', s.version,
+      'rules', array(
+        select r.compiled
+        from logloom.ingest_rules r
+        where r.tenant_id = p_tenant_id and r.is_on
+        order by r.position, r.rule_id
+      ),
+      'hash_key', s.hash_key,
+      'tenant_id', p_tenant_id
+    ))
+    from (select) one
+    left join logloom_private.ingest_rule_sets s on s.tenant_id = p_tenant_id
   );
 end;
 $function$;
@@ -24416,6 +25757,10 @@ begin
     group by u.rule_id
   ) w
   where r.rule_id = w.rule_id;
+  update logloom_private.alert_plans p
+  set reopened_from = null
+  where p.reopened_from is not null
+    and p.rule_id in (select w.rule_id from unnest(p_windows) w where w.error is null);
   return v_fired;
 end;
 $function$;
@@ -25671,6 +27016,29 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.stream_end (
+  p_stream logloom.log_streams
+)
+  RETURNS bigint
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_stream.source = 'logs' then
+    return logloom_private.last_write_seq();
+  end if;
+  return (
+    select coalesce(
+      min(logloom_private.audit_place(d.day, d.events)) filter (where d.closed_at is null),
+      max(logloom_private.audit_place(d.day + 1, 0)), 0
+    )
+    from logloom.audit_digests d
+    where d.tenant_id = p_stream.tenant_id
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.stream_gives_up_after()
   RETURNS interval
   LANGUAGE sql
@@ -25791,6 +27159,8 @@ begin
       'Name the stream after its destination.', null),
     ('streams.kind_is_unknown', 400, 'Invalid p_kind',
       'One of webhook, otlp, loki, elasticsearch, splunk_hec, datadog and s3.', null),
+    ('streams.source_is_unknown', 400, 'Invalid p_source: logs or audit',
+      'Leave it out for logs.', null),
     ('streams.query_has_stages', 400, 'A log stream takes a query without stages',
       'Remove the first bar and all that follows it.', null),
     ('streams.config_is_no_object', 400, 'Invalid p_config: not an object',
@@ -26254,6 +27624,83 @@ begin
     ('tenants.plan_has_no_room', 400, 'Plan limit exceeded: %s (max %s)',
       'Delete one that is no longer needed, or choose a larger plan.',
       'The plan''s `max_saved_searches` or `max_alerts`.');
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.test_of_leaf (
+  p_leaf jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_field constant text := p_leaf ->> 'field';
+  v_values constant jsonb := p_leaf -> 'values';
+  v_value constant text := v_values ->> 0;
+  v_levels constant text[] := '{debug,info,warn,error}';
+  v_problem constant text := case
+    when v_field <> all (logloom_private.query_text_columns() || 'attrs'::text)
+      then 'a test of ' || v_field
+    when jsonb_array_length(p_leaf -> 'path') > 1 then 'an attribute inside another'
+    when jsonb_array_length(v_values) > 1 and p_leaf ->> 'test' = 'equal' and (v_values in (
+      to_jsonb(v_levels[array_position(v_levels, v_value):]),
+      to_jsonb(v_levels[:jsonb_array_length(v_values)])
+    )) is not true then 'OR'
+    when (p_leaf -> 'folds_case')::boolean and p_leaf ->> 'test' = 'equal' then 'i='
+    else case p_leaf ->> 'test' when 'range' then 'a comparison of ' || (p_leaf ->> 'name')
+      when 'regex' then 'a regular expression' when 'word' then 'w='
+      when 'network' then 'a network' end
+  end;
+begin
+  if v_problem is not null then
+    perform logloom_private.refuse('ingest_rules.condition_has', v_problem);
+  elsif p_leaf ->> 'test' = 'contains' then
+    return jsonb_build_object(
+      'op', 'has', 'value', logloom_private.wildcards_of(substr(v_value, 2, length(v_value) - 2))
+    );
+  end if;
+  return case v_field when 'attrs' then jsonb_build_object('a', p_leaf -> 'path' -> 0)
+    else jsonb_build_object('f', v_field) end
+  || case
+    when p_leaf ->> 'test' = 'exists' then '{"op": "~", "value": "*"}'
+    when p_leaf ->> 'test' = 'like'
+      then jsonb_build_object('op', '~', 'value', logloom_private.wildcards_of(v_value))
+    when jsonb_array_length(v_values) = 1 then jsonb_build_object('op', '=', 'value', v_value)
+    when v_values ->> -1 = 'error' then jsonb_build_object('op', '>=', 'value', v_value)
+    else jsonb_build_object('op', '<=', 'value', v_values -> -1)
+  end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.text_masks (
+  p_action jsonb
+)
+  RETURNS logloom_private.text_mask[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_masks logloom_private.text_mask[] := array(
+    select row(
+      '[' || d.name || ']', d.pattern, 'g', case when d.name in ('card', 'iban') then d.name end
+    )::logloom_private.text_mask
+    from logloom_private.mask_detectors() with ordinality d (name, pattern, n)
+    where p_action -> 'what' ? d.name
+    order by d.n
+  );
+  v_regex jsonb;
+begin
+  if p_action ->> 'pattern' is not null then
+    v_regex := logloom_private.query_regex('"' || (p_action ->> 'pattern') || '"', 0);
+    v_masks := row(
+      '[' || (p_action ->> 'label') || ']', v_regex ->> 'pattern',
+      case when (v_regex -> 'fold')::boolean then 'gi' else 'g' end, null
+    )::logloom_private.text_mask || v_masks;
+  end if;
+  return v_masks;
 end;
 $function$;
 
@@ -29223,6 +30670,49 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.usage_of (
+  p_tenant_id text,
+  p_from      date
+)
+  RETURNS SETOF public.logloom_usage_day
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_pointer logloom_private.queue_pointer;
+  v_metered public.logloom_usage_day[];
+begin
+  -- One statement has one snapshot: a batch is either in usage_days or after metered_through.
+  select
+    p.open_slot, p.closed_slot, p.metered_through, array(
+      select row(u.day, u.events, u.bytes)::public.logloom_usage_day
+      from logloom.usage_days u
+      where u.tenant_id = p_tenant_id and u.day >= p_from
+    )
+  into v_pointer.open_slot, v_pointer.closed_slot, v_pointer.metered_through, v_metered
+  from logloom_private.queue_pointer p;
+  -- The plan names only these two slots. The third is not locked, so that it can be truncated
+  -- meanwhile.
+  return query execute $query$
+    select u.day, sum(u.events)::bigint, sum(u.bytes)::bigint
+    from (
+      select m.day, m.events, m.bytes from unnest($1) m
+      union all
+      select
+        (q.received_at at time zone 'UTC')::date, q.events + s.count_dropped::integer * q.dropped,
+        q.bytes
+      from logloom_private.queue q
+      cross join logloom_private.settings s
+      where q.slot = any ($2) and q.tenant_id = $3 and q.batch_id > $4
+    ) u
+    where u.day >= $5
+    group by u.day
+  $query$
+  using v_metered, array[v_pointer.open_slot, v_pointer.closed_slot], p_tenant_id,
+    v_pointer.metered_through, p_from;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.usual_band (
   p_values     double precision[],
   p_comparison text,
@@ -29775,6 +31265,26 @@ CREATE OR REPLACE FUNCTION logloom_private.watermark (
   STABLE
 RETURN LEAST(p_oldest_queued, (now() - logloom_private.enqueue_timeout()));
 
+CREATE OR REPLACE FUNCTION logloom_private.wildcards_of (
+  p_like text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select string_agg(
+      case m.part[1] when '%' then '*' when '_' then '?' when '\%' then '%' when '\_' then '_'
+        else regexp_replace(m.part[1], '([*?])', '\\\1', 'g') end,
+      '' order by m.n
+    )
+    from regexp_matches(p_like, '\\.|[%_]|[^\\%_]+', 'g') with ordinality m (part, n)
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.window_values (
   p_query          logloom_private.compiled_query,
   p_source         text,
@@ -30266,7 +31776,7 @@ begin
   execute format(
     $query$
       select
-        min(b.batch_id), max(b.batch_id), sum(b.events), max(b.events),
+        min(b.batch_id), max(b.batch_id), sum(greatest(b.events, 1)), max(b.events),
         (select max(l.batch_id) from logloom_private.%1$I l)
       from (
         select
@@ -30498,6 +32008,88 @@ $function$;
 
 REVOKE ALL ON FUNCTION "public"."create_api_key"(text, text, text, text[], uuid) FROM PUBLIC, "anon";
 
+CREATE OR REPLACE FUNCTION public.create_ingest_rule (
+  p_tenant_id text    DEFAULT NULL::text,
+  p_name      text    DEFAULT NULL::text,
+  p_condition text    DEFAULT NULL::text,
+  p_action    jsonb   DEFAULT NULL::jsonb,
+  p_is_on     boolean DEFAULT NULL::boolean,
+  p_secrets   jsonb   DEFAULT NULL::jsonb
+)
+  RETURNS public.logloom_ingest_rule
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.hold_ingest_rules(p_tenant_id, p_secrets);
+  v_max constant integer := (logloom_private.plan_of(v_tenant_id)).max_ingest_rules;
+  v_row logloom.ingest_rules;
+begin
+  perform logloom_private.require_parameter('p_name', p_name is null);
+  perform logloom_private.require_parameter('p_action', p_action is null);
+  if (select count(*) from logloom.ingest_rules r where r.tenant_id = v_tenant_id) >= v_max then
+    perform logloom_private.refuse('ingest_rules.no_room', v_max::text);
+  end if;
+  insert into logloom.ingest_rules (tenant_id, position, name, condition, action, is_on)
+  select
+    v_tenant_id, coalesce(max(r.position), 0) + 1, p_name, p_condition, p_action,
+    coalesce(p_is_on, true)
+  from logloom.ingest_rules r
+  where r.tenant_id = v_tenant_id
+  returning * into v_row;
+  return logloom_private.ingest_rule_of(v_row);
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."create_ingest_rule"(text, text, text, jsonb, boolean, jsonb) FROM PUBLIC, "anon";
+
+CREATE OR REPLACE FUNCTION public.create_log_stream (
+  p_tenant_id text    DEFAULT NULL::text,
+  p_name      text    DEFAULT NULL::text,
+  p_query_dsl text    DEFAULT NULL::text,
+  p_kind      text    DEFAULT NULL::text,
+  p_config    jsonb   DEFAULT NULL::jsonb,
+  p_secrets   jsonb   DEFAULT NULL::jsonb,
+  p_enabled   boolean DEFAULT NULL::boolean,
+  p_view_id   uuid    DEFAULT NULL::uuid,
+  p_source    text    DEFAULT NULL::text
+)
+  RETURNS public.logloom_log_stream
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.make_log_stream(
+    p_tenant_id, p_name, p_query_dsl, p_kind, p_config, p_secrets, p_enabled, p_view_id,
+    p_source
+  );
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."create_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid, text) FROM PUBLIC, "anon";
+
+CREATE OR REPLACE FUNCTION public.delete_ingest_rule (
+  p_rule_id   uuid DEFAULT NULL::uuid,
+  p_tenant_id text DEFAULT NULL::text
+)
+  RETURNS public.logloom_success
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.hold_ingest_rules(p_tenant_id);
+begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  delete from logloom.ingest_rules r where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
+  if not found then
+    perform logloom_private.refuse('ingest_rules.not_found');
+  end if;
+  return row(true)::public.logloom_success;
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."delete_ingest_rule"(uuid, text) FROM PUBLIC, "anon";
+
 CREATE OR REPLACE FUNCTION public.delete_logs (
   p_query_dsl text    DEFAULT NULL::text,
   p_ts_from   text    DEFAULT NULL::text,
@@ -30616,6 +32208,86 @@ end;
 $function$;
 
 REVOKE ALL ON FUNCTION "public"."get_error_group"(text, uuid, timestamp WITH time zone) FROM PUBLIC, "anon";
+
+CREATE OR REPLACE FUNCTION public.get_tenant_usage (
+  p_tenant_id text    DEFAULT NULL::text,
+  p_months    integer DEFAULT NULL::integer
+)
+  RETURNS public.logloom_usage
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_tenant constant public.logloom_tenant := public.get_current_tenant(p_tenant_id);
+  v_months constant integer := coalesce(p_months, 1);
+  v_now constant timestamptz := now();
+  v_month constant date := date_trunc('month', v_now at time zone 'UTC');
+  v_from date;
+  v_elapsed numeric;
+  v_result public.logloom_usage;
+begin
+  if v_months not between 1 and 24 then
+    perform logloom_private.refuse('usage.months_are_out_of_range');
+  end if;
+  v_from := v_month - make_interval(months => v_months - 1);
+
+  v_result.tenant_id := v_tenant_id;
+  v_result.month := to_char(v_month, 'YYYY-MM');
+  v_result.monthly_events_limit := v_tenant.monthly_events_limit;
+  v_result.monthly_bytes_limit := v_tenant.monthly_bytes_limit;
+  v_result.resets_at := (v_month + interval '1 month') at time zone 'UTC';
+  v_result.days := array(
+    select row(u.day, u.events, u.bytes)::public.logloom_usage_day
+    from logloom_private.my_usage(p_tenant_id, v_from) u
+    order by u.day desc
+  );
+  v_result.months := array(
+    select
+      row(
+        to_char(m.month, 'YYYY-MM'),
+        coalesce(sum(d.events), 0),
+        coalesce(sum(d.bytes), 0)
+      )::public.logloom_usage_month
+    from generate_series(v_from, v_month, interval '1 month') m (month)
+    left join unnest(v_result.days) d on date_trunc('month', d.day) = m.month
+    group by m.month
+    order by m.month desc
+  );
+  v_result.stored := logloom_private.my_stored(p_tenant_id);
+  v_result.restored_records := (
+    select coalesce(sum(r.records), 0)
+    from logloom.archive_restores r
+    where r.tenant_id = v_tenant_id
+      and r.requested_at >= v_month::timestamp at time zone 'UTC'
+  );
+  v_result.dropped := (
+    select coalesce(sum(u.dropped), 0)
+    from logloom.usage_days u
+    where u.tenant_id = v_tenant_id and u.day >= v_month
+  );
+  v_result.rules := array(
+    select row(
+      h.rule_id, h.hour, h.seen, h.matched, h.masked, h.dropped, h.sampled, h.not_checked, h.bytes
+    )::public.logloom_ingest_rule_hour
+    from logloom.ingest_rule_hours h
+    where h.tenant_id = v_tenant_id and h.hour > v_now - interval '24 hours'
+    order by h.hour desc, h.rule_id
+  );
+  v_result.events := (v_result.months[1]).events;
+  v_result.bytes := (v_result.months[1]).bytes;
+  v_result.events_percent :=
+    round(100.0 * v_result.events / nullif(v_tenant.monthly_events_limit, 0), 2);
+  v_result.bytes_percent :=
+    round(100.0 * v_result.bytes / nullif(v_tenant.monthly_bytes_limit, 0), 2);
+  -- Assumes that the rest of the month is like the month so far (at least one day).
+  v_elapsed := greatest(extract(epoch from v_now - v_month::timestamp at time zone 'UTC'), 86400)
+    / extract(epoch from v_result.resets_at - v_month::timestamp at time zone 'UTC');
+  v_result.projected_events := greatest(v_result.events, round(v_result.events / v_elapsed));
+  v_result.projected_bytes := greatest(v_result.bytes, round(v_result.bytes / v_elapsed));
+  return v_result;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION public.health_report()
   RETURNS jsonb
@@ -30779,6 +32451,27 @@ $function$;
 
 REVOKE ALL ON FUNCTION "public"."list_error_groups"(text, text[], text, text, text, text, text, text, text, integer, text) FROM PUBLIC, "anon";
 
+CREATE OR REPLACE FUNCTION public.list_ingest_rules (
+  p_tenant_id text DEFAULT NULL::text
+)
+  RETURNS SETOF public.logloom_ingest_rule
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+begin
+  return query
+  select (logloom_private.ingest_rule_of(r)).*
+  from logloom.ingest_rules r
+  where r.tenant_id = v_tenant_id
+  order by r.position, r.rule_id;
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."list_ingest_rules"(text) FROM PUBLIC, "anon";
+
 CREATE OR REPLACE FUNCTION public.list_log_fields (
   p_query_dsl text DEFAULT NULL::text,
   p_ts_from   text DEFAULT NULL::text,
@@ -30922,6 +32615,33 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.order_ingest_rules (
+  p_rule_ids  uuid[] DEFAULT NULL::uuid[],
+  p_tenant_id text   DEFAULT NULL::text
+)
+  RETURNS SETOF public.logloom_ingest_rule
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.hold_ingest_rules(p_tenant_id);
+begin
+  perform logloom_private.require_parameter('p_rule_ids', p_rule_ids is null);
+  if array(select n from unnest(p_rule_ids) n order by n) <> array(
+    select r.rule_id from logloom.ingest_rules r where r.tenant_id = v_tenant_id order by 1
+  ) then
+    perform logloom_private.refuse('ingest_rules.order_is_incomplete');
+  end if;
+  update logloom.ingest_rules r
+  set position = o.n
+  from unnest(p_rule_ids) with ordinality o (rule_id, n)
+  where r.tenant_id = v_tenant_id and r.rule_id = o.rule_id and r.position <> o.n;
+  return query select r.* from public.list_ingest_rules(p_tenant_id) r;
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."order_ingest_rules"(uuid[], text) FROM PUBLIC, "anon";
+
 CREATE OR REPLACE FUNCTION public.preview_alert_rule (
   p_tenant_id        text             DEFAULT NULL::text,
   p_rule_id          uuid             DEFAULT NULL::uuid,
@@ -30987,6 +32707,33 @@ end;
 $function$;
 
 REVOKE ALL ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double precision, text, integer, integer, uuid, integer, jsonb) FROM PUBLIC, "anon";
+
+CREATE OR REPLACE FUNCTION public.preview_ingest_rule (
+  p_condition text  DEFAULT NULL::text,
+  p_action    jsonb DEFAULT NULL::jsonb
+)
+  RETURNS public.logloom_ingest_rule_preview
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '15s'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_preview public.logloom_ingest_rule_preview;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.require_parameter('p_action', p_action is null);
+  v_preview.rule := logloom_private.compiled_rule(v_tenant_id, p_condition, p_action);
+  v_preview.seen := (select s.value from public.log_stats('| count()') s);
+  v_preview.matched :=
+    (select s.value from public.log_stats(concat(p_condition, ' | count()')) s);
+  v_preview.examples := (public.search_logs(p_condition, p_limit => 20)).logs;
+  return v_preview;
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."preview_ingest_rule"(text, jsonb) FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.record_audit_event (
   p_tenant_id text  DEFAULT NULL::text,
@@ -31219,6 +32966,38 @@ $function$;
 
 REVOKE ALL ON FUNCTION "public"."update_error_group"(text[], text, text, text, text, text, text) FROM PUBLIC, "anon";
 
+CREATE OR REPLACE FUNCTION public.update_ingest_rule (
+  p_rule_id   uuid    DEFAULT NULL::uuid,
+  p_name      text    DEFAULT NULL::text,
+  p_condition text    DEFAULT NULL::text,
+  p_action    jsonb   DEFAULT NULL::jsonb,
+  p_is_on     boolean DEFAULT NULL::boolean,
+  p_secrets   jsonb   DEFAULT NULL::jsonb,
+  p_tenant_id text    DEFAULT NULL::text
+)
+  RETURNS public.logloom_ingest_rule
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.hold_ingest_rules(p_tenant_id, p_secrets);
+  v_row logloom.ingest_rules;
+begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  update logloom.ingest_rules r
+  set name = coalesce(p_name, r.name), condition = coalesce(p_condition, r.condition),
+    action = coalesce(p_action, r.action), is_on = coalesce(p_is_on, r.is_on)
+  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
+  returning r.* into v_row;
+  if not found then
+    perform logloom_private.refuse('ingest_rules.not_found');
+  end if;
+  return logloom_private.ingest_rule_of(v_row);
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."update_ingest_rule"(uuid, text, text, jsonb, boolean, jsonb, text) FROM PUBLIC, "anon";
+
 CREATE OR REPLACE FUNCTION public.verify_audit_trail (
   p_tenant_id text DEFAULT NULL::text,
   p_day_from  date DEFAULT NULL::date,
@@ -31417,17 +33196,20 @@ ALTER TABLE "logloom"."alert_rules"
 ALTER TABLE "logloom"."api_keys"
   ADD CONSTRAINT "api_keys_scopes_are_known" CHECK (((scopes <@ '{ingest,read,audit}'::text[]) AND (cardinality(scopes) > 0)));
 
-ALTER TABLE "logloom"."audit_events"
-  ADD CONSTRAINT "audit_events_action_is_short" CHECK (((length(action) >= 1) AND (length(action) <= 200)));
-
-ALTER TABLE "logloom"."audit_events"
-  ADD CONSTRAINT "audit_events_source_is_known" CHECK ((source = ANY (ARRAY['logloom'::text, 'app'::text])));
-
 ALTER TABLE "logloom"."error_groups"
   ADD CONSTRAINT "error_groups_merge_is_of_tenant" FOREIGN KEY (tenant_id, merged_into) REFERENCES logloom.error_groups(tenant_id, fingerprint) ON DELETE CASCADE;
 
 ALTER TABLE "logloom"."error_groups"
   ADD CONSTRAINT "error_groups_tenant_id_fkey" FOREIGN KEY (tenant_id) REFERENCES logloom.tenants(tenant_id) ON DELETE CASCADE;
+
+ALTER TABLE "logloom"."ingest_rules"
+  ADD CONSTRAINT "ingest_rules_tenant_id_fkey" FOREIGN KEY (tenant_id) REFERENCES logloom.tenants(tenant_id) ON DELETE CASCADE;
+
+ALTER TABLE "logloom"."log_streams"
+  ADD CONSTRAINT "log_streams_audit_has_no_view" CHECK (((source <> 'audit'::text) OR (view_id IS NULL)));
+
+ALTER TABLE "logloom"."log_streams"
+  ADD CONSTRAINT "log_streams_source_is_known" CHECK ((source = ANY (ARRAY['logs'::text, 'audit'::text])));
 
 ALTER TABLE "logloom"."plans"
   ADD CONSTRAINT "plans_audit_events_per_day_is_not_negative" CHECK ((audit_events_per_day >= 0));
@@ -31440,6 +33222,9 @@ ALTER TABLE "logloom"."plans"
 
 ALTER TABLE "logloom"."plans"
   ADD CONSTRAINT "plans_max_error_groups_is_not_negative" CHECK ((max_error_groups >= 0));
+
+ALTER TABLE "logloom"."plans"
+  ADD CONSTRAINT "plans_max_ingest_rules_is_limited" CHECK (((max_ingest_rules >= 0) AND (max_ingest_rules <= 100)));
 
 ALTER TABLE "logloom"."retention_runs"
   ADD CONSTRAINT "retention_runs_erasure_has_query" CHECK (((kind <> 'erasure'::text) OR ((query_dsl IS NOT NULL) AND (ts_from IS NOT NULL))));
@@ -31458,6 +33243,9 @@ ALTER TABLE "logloom_private"."block_columns"
 
 ALTER TABLE "logloom_private"."error_counts"
   ADD CONSTRAINT "error_counts_tenant_id_fingerprint_fkey" FOREIGN KEY (tenant_id, fingerprint) REFERENCES logloom.error_groups(tenant_id, fingerprint) ON DELETE CASCADE;
+
+ALTER TABLE "logloom_private"."ingest_rule_sets"
+  ADD CONSTRAINT "ingest_rule_sets_tenant_id_fkey" FOREIGN KEY (tenant_id) REFERENCES logloom.tenants(tenant_id) ON DELETE CASCADE;
 
 ALTER TABLE "logloom_private"."releases"
   ADD CONSTRAINT "releases_tenant_id_fkey" FOREIGN KEY (tenant_id) REFERENCES logloom.tenants(tenant_id) ON DELETE CASCADE;
@@ -31489,6 +33277,7 @@ CREATE VIEW "logloom_private"."planned_alert_rules" WITH (security_invoker=true)
     p.refusal,
     p.view_id,
     p.view_updated_at,
+    p.reopened_from,
     r.tenant_id,
     r.asked_at,
     r.last_evaluated_at,
@@ -31514,6 +33303,8 @@ CREATE INDEX audit_events_waiting_idx ON logloom.audit_events USING btree (tenan
 CREATE INDEX error_groups_merged_into_idx ON logloom.error_groups USING btree (tenant_id, merged_into);
 
 CREATE INDEX error_groups_tenant_id_last_seen_idx ON logloom.error_groups USING btree (tenant_id, last_seen DESC, fingerprint DESC);
+
+CREATE INDEX ingest_rule_hours_hour_idx ON logloom.ingest_rule_hours USING btree (hour);
 
 CREATE INDEX logs_errors_idx ON ONLY logloom.logs USING btree (write_seq)
   WHERE (level = 'error'::text);
@@ -31545,6 +33336,16 @@ CREATE TRIGGER audit_error_groups
   FOR EACH ROW
   EXECUTE FUNCTION logloom_private.audit_error_groups();
 
+CREATE TRIGGER check_ingest_rule
+  BEFORE INSERT OR UPDATE ON logloom.ingest_rules
+  FOR EACH ROW
+  EXECUTE FUNCTION logloom_private.check_ingest_rule();
+
+CREATE TRIGGER note_ingest_rule
+  AFTER INSERT OR DELETE OR UPDATE ON logloom.ingest_rules
+  FOR EACH ROW
+  EXECUTE FUNCTION logloom_private.note_ingest_rule();
+
 CREATE CONSTRAINT TRIGGER sql_log_count_left_out
   AFTER INSERT ON logloom_private.sql_log DEFERRABLE INITIALLY DEFERRED
   FOR EACH ROW
@@ -31560,6 +33361,32 @@ CREATE POLICY "error_groups_select_tenant" ON "logloom"."error_groups"
   FOR SELECT
   TO "authenticated"
   USING ((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)));
+
+CREATE POLICY "ingest_rule_hours_select_tenant" ON "logloom"."ingest_rule_hours"
+  FOR SELECT
+  TO "authenticated"
+  USING ((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)));
+
+CREATE POLICY "ingest_rules_delete_admin" ON "logloom"."ingest_rules"
+  FOR DELETE
+  TO "authenticated"
+  USING ((tenant_id = ( SELECT logloom_private.current_admin_tenant_id() AS current_admin_tenant_id)));
+
+CREATE POLICY "ingest_rules_insert_admin" ON "logloom"."ingest_rules"
+  FOR INSERT
+  TO "authenticated"
+  WITH CHECK ((tenant_id = ( SELECT logloom_private.current_admin_tenant_id() AS current_admin_tenant_id)));
+
+CREATE POLICY "ingest_rules_select_tenant" ON "logloom"."ingest_rules"
+  FOR SELECT
+  TO "authenticated"
+  USING ((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)));
+
+CREATE POLICY "ingest_rules_update_admin" ON "logloom"."ingest_rules"
+  FOR UPDATE
+  TO "authenticated"
+  USING ((tenant_id = ( SELECT logloom_private.current_admin_tenant_id() AS current_admin_tenant_id)))
+  WITH CHECK ((tenant_id = ( SELECT logloom_private.current_admin_tenant_id() AS current_admin_tenant_id)));
 
 CREATE POLICY "log_dashboards_delete_creator" ON "logloom"."log_dashboards"
   FOR DELETE
@@ -31697,6 +33524,10 @@ COMMENT ON COLUMN "logloom"."error_groups"."title" IS 'Type and template of the 
 
 COMMENT ON COLUMN "logloom"."error_groups"."users" IS 'The smallest hashes of the users, at most error_users_kept(): a sketch of how many there are (Bar-Yossef et al., Counting Distinct Elements in a Data Stream, 2002). It cannot forget one.';
 
+COMMENT ON COLUMN "logloom"."ingest_rules"."compiled" IS 'The rule as the function ingest applies it: {id, when: [tests that must all hold], do: action}.';
+
+COMMENT ON COLUMN "logloom"."ingest_rules"."condition" IS 'Selects the events: a filter of the query language. Null: every event.';
+
 COMMENT ON COLUMN "logloom"."log_dashboards"."created_by" IS 'The claim sub of its creator.';
 
 COMMENT ON COLUMN "logloom"."log_dashboards"."panels" IS 'The panels in their order in the grid, as objects with the members of public.logloom_log_panel.';
@@ -31726,6 +33557,8 @@ COMMENT ON COLUMN "logloom"."log_streams"."pending_since" IS 'Since when records
 COMMENT ON COLUMN "logloom"."log_streams"."query_dsl" IS 'The query for the records to send, without stages. Null: all records.';
 
 COMMENT ON COLUMN "logloom"."log_streams"."secrets" IS 'The name and the sealed text of each secret. Only the edge function can open a sealed text.';
+
+COMMENT ON COLUMN "logloom"."log_streams"."source" IS 'logs, or audit: the audit trail. Then positions are its places (logloom_private.audit_place).';
 
 COMMENT ON COLUMN "logloom"."log_views"."hidden_fields" IS 'Fields that the view does not show: names of fields, attrs, or attrs.PATH.';
 
@@ -31821,7 +33654,11 @@ COMMENT ON COLUMN "logloom"."tenant_members"."view_id" IS 'The view that a viewe
 
 COMMENT ON COLUMN "logloom"."tenant_settings"."retention_days" IS 'May be above the plan''s limit after a change of plan; the limit then applies.';
 
+COMMENT ON COLUMN "logloom"."usage_days"."dropped" IS 'Events that ingest rules removed. They are in events only if settings.count_dropped is on.';
+
 COMMENT ON COLUMN "logloom"."usage_days"."refused" IS 'Records that the database itself made for the tenant, such as those of logloom.log(), and that its limits did not allow.';
+
+COMMENT ON COLUMN "logloom_private"."alert_plans"."reopened_from" IS 'The end of the first window that is evaluated again, because SQL logged in it and committed after alert_grace.';
 
 COMMENT ON COLUMN "logloom_private"."alert_rounds"."rules_through" IS 'Rules up to this id are evaluated.';
 
@@ -31944,6 +33781,10 @@ COMMENT ON COLUMN "logloom_private"."log_counts"."is_other" IS 'True: the row co
 COMMENT ON COLUMN "logloom_private"."notifications"."address" IS 'An address that is a secret is sealed: only the function logloom-notify can open it.';
 
 COMMENT ON COLUMN "logloom_private"."queue"."batch_key" IS 'UUIDv7 whose last 16 bits are 0. With an event''s index in these bits it is the record''s id.';
+
+COMMENT ON COLUMN "logloom_private"."queue"."bytes" IS 'Size of the request body, less the share of dropped events unless settings.count_dropped.';
+
+COMMENT ON COLUMN "logloom_private"."queue"."dropped" IS 'Events of the request that ingest rules removed. A request may have no other events.';
 
 COMMENT ON COLUMN "logloom_private"."queue"."record_bytes" IS 'Bytes of the JSON text of each event''s record.';
 
@@ -32157,13 +33998,15 @@ COMMENT ON FUNCTION "public"."create_alert_silence"(jsonb, text, text, text, tex
 
 COMMENT ON FUNCTION "public"."create_api_key"(text, text, text, text[], uuid) IS 'Creates an API key and returns it with key_value, which is shown only now. p_name: 1 to 100 characters after trimming. p_expires_at: none by default. p_scopes: ingest (default), read, audit. p_view_id: the view that the key reads in, only for the scope read; none by default. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
+COMMENT ON FUNCTION "public"."create_ingest_rule"(text, text, text, jsonb, boolean, jsonb) IS 'Adds an ingest rule after the others and returns it. For admins. p_name: 1 to 100 characters after trimming. p_condition: tests of fields and top-level attributes joined by AND; every event by default. p_action: {type: mask, drop, sample, parse, set, remove or level, …}. p_is_on: true by default. p_secrets: {hash_key: sealed text}, the key of the hashes in all masks. Errors: PT400 (also the plan''s limit), PT401, PT403, PT409 (the name is taken).';
+
 COMMENT ON FUNCTION "public"."create_ingest_token"(text, text, integer) IS 'Creates a token with which a page can send events of one service, and returns it; it is shown only now. It ends after p_expires_in seconds (at most 900, the default), or when its user may no longer send. p_service: 1 to 200 characters after trimming. Errors: PT400, PT401, PT403, PT429 (limits of the plan).';
 
 COMMENT ON FUNCTION "public"."create_log_dashboard"(text, jsonb, boolean) IS 'Creates a dashboard and returns it. p_name: 1 to 200 characters after trimming. p_panels: at most 20 objects {title, query_dsl, kind, width}; kind is lines, bars or number, width 1 to 12 (default 6). p_is_shared: colleagues see it, too. Errors: PT400 (also plan limit), PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."create_log_portal_session"(text, uuid, text, integer, text, text[], boolean) IS 'Creates a session in which a customer reads the tenant''s logs. Returns its token, only once. With p_link it returns instead the url of a page; the code in this url works once, within ten minutes, or p_expires_in if that is shorter. p_view_id: the view to read in. p_query_dsl: a query without stages that narrows the view. p_expires_in: seconds, 60 to 604800 (default 3600). p_label: at most 200 characters. p_origins: at most 20 https origins of pages that may frame the portal. Errors: PT400 (also plan limit), PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."create_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid) IS 'Creates a log stream and returns it. From now on the stream sends records as they become visible: all, or those that p_query_dsl (a query without stages) finds. p_name: 1 to 100 characters after trimming. p_kind: webhook, otlp, loki, elasticsearch, splunk_hec, datadog or s3. p_config: the address and other members of the kind. p_secrets: names and sealed texts, from POST /functions/v1/logloom-stream/v1/seal. p_enabled: true by default. p_view_id: the view in which the stream reads. For admins. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404, PT409 (the name is taken).';
+COMMENT ON FUNCTION "public"."create_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Creates a log stream and returns it. From now on the stream sends records as they become visible: all, or those that p_query_dsl (a query without stages) finds. p_name: 1 to 100 characters after trimming. p_kind: webhook, otlp, loki, elasticsearch, splunk_hec, datadog or s3. p_config: the address and other members of the kind. p_secrets: names and sealed texts, from POST /functions/v1/logloom-stream/v1/seal. p_enabled: true by default. p_view_id: the view in which the stream reads. p_source: logs (default) or audit, the linked events of the audit trail. For admins. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404, PT409 (the name is taken).';
 
 COMMENT ON FUNCTION "public"."create_log_view"(text, text, text, text[], text[]) IS 'Creates a view and returns it. For admins. Its readers are the viewers, API keys and portal sessions bound to it. p_query_dsl: a query without stages; readers get only the records that it finds (default all). p_hidden_fields: fields that readers do not get (names of fields, attrs, attrs.PATH). p_operations: the reading operations that readers may call (default all, except those that list alerts). p_name: 1 to 100 characters after trimming. Errors: PT400 (also plan limit), PT401, PT403, PT409 (the name is taken).';
 
@@ -32172,6 +34015,8 @@ COMMENT ON FUNCTION "public"."create_saved_search"(text, text, text, text, boole
 COMMENT ON FUNCTION "public"."create_tenant"(text) IS 'Creates a tenant on the default plan, for a signed-in user who belongs to none. The user becomes its owner, and their next token names it. PT403 unless the setting tenants_by_users is on. Errors: PT400 (also if p_tenant_id is taken), PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."delete_alert_rule"(uuid) IS 'Deletes an alert rule. Its history stays. Errors: PT400, PT401, PT404.';
+
+COMMENT ON FUNCTION "public"."delete_ingest_rule"(uuid, text) IS 'Deletes an ingest rule. Returns {success}. For admins. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."delete_log_view"(uuid, text) IS 'Deletes a view that nothing uses. Returns {success}. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (in use; names its users).';
 
@@ -32215,7 +34060,7 @@ COMMENT ON FUNCTION "public"."health_report"() IS 'Returns the answer of the edg
 
 COMMENT ON FUNCTION "public"."ingest_signer"(uuid, text, text) IS 'For the edge function ingest: who signed a message with the hex SHA-256 of an API key. p_signature: HMAC-SHA256 as hex. p_message: in base64. Returns the digest of the key, which may be revoked or expired. Errors: PT400, PT401.';
 
-COMMENT ON FUNCTION "public"."ingest_text"(text) IS 'For the edge function ingest. Runs requests of one caller in one transaction. The body is plain text: requests separated by U+001C. A request is the JSON of logloom_private.ingest_request; its columns may instead follow the JSON (see logloom_private.request_of_text). Returns one answer for each request, in the same order: {status, headers: {name: value}, body: text}. body is JSON: {success, ingested, rejected, cut, errors}, or for an error {code, message, hint} with PT401, PT403, PT404, PT409, PT413, PT429 or PT503. A refused request does not affect the others. The watermark assumes that a call ends within its statement_timeout.';
+COMMENT ON FUNCTION "public"."ingest_text"(text) IS 'For the edge function ingest. Runs requests of one caller in one transaction. The body is plain text: requests separated by U+001C. A request is the JSON of logloom_private.ingest_request; its columns may instead follow the JSON (see logloom_private.request_of_text). Returns one answer for each request, in the same order: {status, headers: {name: value}, body: text}. body is JSON: {success, ingested, dropped, rejected, cut, errors}, or for an error {code, message, hint} with PT401, PT403, PT404, PT409, PT413, PT429 or PT503, or {code: PT412, rules} if p_rules_version is not that of the tenant. A refused request does not affect the others. The watermark assumes that a call ends within its statement_timeout.';
 
 COMMENT ON FUNCTION "public"."list_alert_addresses"(integer, text) IS 'The email addresses of the tenant''s alert rules, in alphabetical order, and whether notifications may be sent there. p_limit: 1 to 1000 (default 100). p_after: email of the last item of the page before. Errors: PT400, PT401.';
 
@@ -32234,6 +34079,8 @@ COMMENT ON FUNCTION "public"."list_api_keys"(text, integer, uuid) IS 'API keys o
 COMMENT ON FUNCTION "public"."list_audit_events"(text, text, text, text, text, text, text, integer, uuid) IS 'Lists the tenant''s audit trail, newest first: the project''s own events (p_source app) and Logloom''s (logloom). p_actor, p_target: an id. p_action: an action, or how it begins: invoices.*. p_ts_from (inclusive), p_ts_to (exclusive). p_limit 1 to 1000 (default 100); pages of large events are shorter. p_after: event_id of the last item of the page before. Errors: PT400, PT401, PT403, PT408, PT429.';
 
 COMMENT ON FUNCTION "public"."list_error_groups"(text, text[], text, text, text, text, text, text, text, integer, text) IS 'Error groups of the tenant. p_state: any of new, regressed, open, resolved, ignored (default: the first three). p_service: empty for groups without a service. p_first_release: first seen in this release. p_assigned_to: user_id or email address, empty for nobody. p_new_since: became new or regressed since. p_ts_from, p_ts_to: seen in this range. p_order: priority (new and regressed first, the default), last_seen, first_seen or records; each falls. p_limit: 1 to 1000 (default 100). p_after: fingerprint of the last item of the page before. In a view, groups are made from the newest 10,000 errors of the range (default: 24 hours). Errors: PT400, PT401, PT403, PT408, PT429.';
+
+COMMENT ON FUNCTION "public"."list_ingest_rules"(text) IS 'Lists the tenant''s ingest rules in the order in which they apply. Errors: PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."list_log_archive"(text, integer, uuid) IS 'Lists the files of the tenant''s archive; files of the latest days come first. For members. p_limit 1 to 1000 (default 100), p_after: part_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
@@ -32277,7 +34124,11 @@ COMMENT ON FUNCTION "public"."match_log_archive"(uuid, jsonb) IS 'For the edge f
 
 COMMENT ON FUNCTION "public"."open_log_portal_session"(text) IS 'For the function logloom-read: exchanges the code of a link for the token of its session, once. p_code_digest: SHA-256 of the code as hex. Errors: PT400, PT401.';
 
+COMMENT ON FUNCTION "public"."order_ingest_rules"(uuid[], text) IS 'Puts the ingest rules in another order and lists them. For admins. p_rule_ids: the rule_id of every rule, in the new order. Errors: PT400, PT401, PT403.';
+
 COMMENT ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double precision, text, integer, integer, uuid, integer, jsonb) IS 'When a rule would have fired in the last 24 hours, and the values that it would have seen: the rule p_rule_id, with the other parameters in place of its own. Percentiles, distinct counts and queries with by use adjacent windows. With by each group fires on its own. With a baseline the days before are read, too. Errors: PT400, PT401, PT403, PT404, PT408.';
+
+COMMENT ON FUNCTION "public"."preview_ingest_rule"(text, jsonb) IS 'Checks a rule without saving it, and returns which records of the last hour it would match: {seen, matched, rule, examples}. For admins. Errors: PT400, PT401, PT403, PT408, PT429.';
 
 COMMENT ON FUNCTION "public"."read_log_stream_batch"(uuid, uuid) IS 'For the edge function logloom-stream. Returns the batch that a claimed stream must send: {batch, records}, one record per line; null if there is none and the claim is over. Errors: PT400.';
 
@@ -32329,6 +34180,8 @@ COMMENT ON FUNCTION
 
 COMMENT ON FUNCTION "public"."update_error_group"(text[], text, text, text, text, text, text) IS 'Changes 1 to 1000 error groups; null leaves a part as it is. If one group is not the tenant''s, nothing changes. p_state: open, resolved or ignored. p_ignored_until: with ignored, until when. p_release: with resolved, the last release that has the error; only a later one makes the group regress. p_assigned_to: user_id or email address of a member, empty for nobody. p_note: at most 2000 characters, empty for none. p_merge_into: fingerprint of the group that counts their records from now on; this cannot be undone. Errors: PT400, PT401, PT403, PT404.';
 
+COMMENT ON FUNCTION "public"."update_ingest_rule"(uuid, text, text, jsonb, boolean, jsonb, text) IS 'Changes the given members of an ingest rule and returns it. For admins. The change applies to the next request of each sender. An empty p_condition removes the condition. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
+
 COMMENT ON FUNCTION "public"."update_log_dashboard"(uuid, text, jsonb, boolean, timestamp with time zone) IS 'Changes the given members and returns the dashboard. p_panels replaces all panels. p_updated_at: updated_at as the caller read it. If it is given, the call is refused if somebody else changed the dashboard since. Errors: PT400, PT401, PT403 (a colleague''s), PT404, PT409 (changed since p_updated_at).';
 
 COMMENT ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Changes the given parts of a log stream and returns it. p_config replaces the whole config. Each member of p_secrets replaces one secret; null removes it. If p_config has another scheme, host or port, p_secrets must have all secrets. An empty p_query_dsl sends all records. p_enabled true also ends a pause and makes the caller the maker; the stream continues where it was. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
@@ -32359,9 +34212,13 @@ COMMENT ON TABLE "logloom"."archive_restores" IS 'Restores of days from the arch
 
 COMMENT ON TABLE "logloom"."audit_digests" IS 'The UTC days of each tenant''s audit trail that have events. digest: the day''s last link. previous_digest: the digest of the row before, with which the chain of the day begins; empty for the first. closed_at: when the day was over and its digest was stored as a log record. record_error: why there is no record, such as a month''s quota that is used up.';
 
-COMMENT ON TABLE "logloom"."audit_events" IS 'Changes of keys, tokens, portal sessions, members, incidents, silences, views, log streams, dashboards, settings and plans, and deletions and restores of records (source logloom). Nobody can change these events, or delete them within settings.audit_lifetime. The project''s own events (source app) come from logloom.audit_table(), logloom.audit() and record_audit_event.';
+COMMENT ON TABLE "logloom"."audit_events" IS 'Changes of keys, tokens, portal sessions, members, incidents, silences, views, log streams, dashboards, ingest rules, settings and plans, and deletions and restores of records (source logloom). Nobody can change these events, or delete them within settings.audit_lifetime. The project''s own events (source app) come from logloom.audit_table(), logloom.audit() and record_audit_event.';
 
 COMMENT ON TABLE "logloom"."error_groups" IS 'Errors that have the same cause, found by the job group_errors. The group "others" counts the errors beyond the plan''s max_error_groups.';
+
+COMMENT ON TABLE "logloom"."ingest_rule_hours" IS 'What each rule did, by UTC hour of receipt, with the members of ingest_rule_count. meter_batches adds to it. There are no foreign keys, so that the writer waits for no change of a rule. Kept for 32 days.';
+
+COMMENT ON TABLE "logloom"."ingest_rules" IS 'What the function ingest does to a tenant''s events before they are stored, in the order of position, then rule_id.';
 
 COMMENT ON TABLE "logloom"."log_dashboards" IS 'Dashboards. A dashboard is private to its creator, or shared with the tenant to look at. Each reader sees the records of their own scope in it.';
 
@@ -32437,6 +34294,8 @@ COMMENT ON TABLE "logloom_private"."error_progress" IS 'The records with a write
 
 COMMENT ON TABLE "logloom_private"."idempotency_keys" IS 'First answers to requests with an Idempotency-Key, so that a repeat stores nothing.';
 
+COMMENT ON TABLE "logloom_private"."ingest_rule_sets" IS 'A row for each tenant that ever had a rule. version: changes with every change of a rule or of the key; null without an enabled rule. hash_key: the sealed key of the hashes in masks.';
+
 COMMENT ON TABLE "logloom_private"."ingest_tokens" IS 'Tokens with which pages send. Only the SHA-256 of a token is stored.';
 
 COMMENT ON TABLE "logloom_private"."installation" IS 'The changes that the installation made in the project. Uninstalling undoes them. One row.';
@@ -32446,6 +34305,8 @@ COMMENT ON TABLE "logloom_private"."jobs" IS 'Background jobs: when each runs an
 COMMENT ON TABLE "logloom_private"."kept_longer" IS 'Restored days, which a tenant keeps beyond its retention until kept_until.';
 
 COMMENT ON TABLE "logloom_private"."key_reads" IS 'Reads by API key, UTC day and operation, kept for 31 days. An operation may have several rows, which add up: a read that finds all rows locked adds one.';
+
+COMMENT ON TABLE "logloom_private"."late_sql_logs" IS 'Tenants whose transactions logged, and committed after alert_grace. noted_at: the minute in which the records were moved to the queue. first_ts: the earliest ts. The round of the alert rules that sees these records evaluates their windows again.';
 
 COMMENT ON TABLE "logloom_private"."log_counts" IS 'Counts of records by tenant, minute of ts, service and level. Several rows may have the same four: their sum is the count. The statements that change records add rows (added_records_sql, removed_records_sql); logloom_private.compact_log_counts() sums them up.';
 
@@ -32525,11 +34386,13 @@ COMMENT ON TYPE "logloom_private"."error_arrival" IS 'Records of a group that ar
 
 COMMENT ON TYPE "logloom_private"."error_event" IS 'A group that is new or regressed, and up to 20 of the records that made it so.';
 
-COMMENT ON TYPE "logloom_private"."ingest_answer" IS 'The answer 200 to a request: body, headers {name: value}, and how many events it added to the queue (0 for a repeat).';
+COMMENT ON TYPE "logloom_private"."ingest_answer" IS 'The answer to a request: body, headers {name: value}, how many events it added to the queue (0 for a repeat), and status 200; 412 with the rules of the tenant.';
 
-COMMENT ON TYPE "logloom_private"."ingest_request" IS 'One request of ingest. The caller is p_key_digest (hex SHA-256 of an API key or ingest token), or p_claims (of a verified token), or p_tenant_id. Events are parallel arrays. p_ts has a value for each event, null if the event has no time; without p_ts the request only authenticates and asks for the limits. p_positions: the index of each event in the request; null if the function ingest rejected none. p_rejected, p_errors: the events that the function ingest rejected. p_slice: the number, from 0, of this part of a request that comes in several calls; the first one decides whether the limits of the plan allow the request. p_cut: events that were cut to max_record_bytes or max_record_values. p_all_errors: errors list every rejected event instead of the first hundred. p_guessed: events whose ts had a name that may mean something else, as {place: {name: value}}; places count from 1. If such a ts is out of range, it becomes an attribute.';
+COMMENT ON TYPE "logloom_private"."ingest_request" IS 'One request of ingest. The caller is p_key_digest (hex SHA-256 of an API key or ingest token), or p_claims (of a verified token), or p_tenant_id. Events are parallel arrays. p_ts has a value for each event, null if the event has no time; without p_ts the request only authenticates and asks for the limits. p_positions: the index of each event in the request; null if the function ingest rejected none. p_rejected, p_errors: the events that the function ingest rejected. p_slice: the number, from 0, of this part of a request that comes in several calls; the first one decides whether the limits of the plan allow the request. p_cut: events that were cut to max_record_bytes or max_record_values. p_all_errors: errors list every rejected event instead of the first hundred. p_guessed: events whose ts had a name that may mean something else, as {place: {name: value}}; places count from 1. If such a ts is out of range, it becomes an attribute. p_dropped: events of this slice that rules of the tenant removed. p_rule_counts: what each rule did. p_rules_version: the version of the rules that were applied; null: none.';
 
-COMMENT ON TYPE "logloom_private"."ingest_state" IS 'A sender and its limits, read once per call for all requests of a caller. keeps_from, takes_to: the allowed range of ts. events, bytes: used in the month; complete if a limit is near. batches: how many batches of the queue may be missing from events and bytes. headers: sent with every answer; X-Logloom-Writer if pg_cron does not run the writer. service: the only service that the sender may send for; null: any.';
+COMMENT ON TYPE "logloom_private"."ingest_rule_count" IS 'What a rule did to a slice of a request: events that it saw and that matched, values that it replaced (masked) or could not check in time (not_checked), events that it removed (dropped, or sampled), and the bytes that this saved.';
+
+COMMENT ON TYPE "logloom_private"."ingest_state" IS 'A sender and its limits, read once per call for all requests of a caller. keeps_from, takes_to: the allowed range of ts. events, bytes: used in the month; complete if a limit is near. batches: how many batches of the queue may be missing from events and bytes. headers: sent with every answer; X-Logloom-Writer if pg_cron does not run the writer. service: the only service that the sender may send for; null: any. rules_version: of the tenant''s ingest rules; null: no rule is on.';
 
 COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom, and what the holder does. deletion: seals or deletes records of past days. writer: adds records or moves the queue. partitions: creates or drops a day. log_counts: adds up or deletes counts. queue: enqueues (shared) or switches the slot (exclusive). notifications, streams, archive: claims work; limits hold because claims are made one at a time. Some locks have a second key, a hash of the lane or the tenant. lane: one worker in a lane. alerts: one evaluator of a tenant''s rules. delete_logs: one new deletion of a tenant at a time. members: one change of a tenant''s members at a time. notifications: one test or confirmation of a tenant''s address at a time. errors: counts errors in their groups; a deletion that subtracts some takes it after its own. audit: links audit events.';
 
@@ -32607,6 +34470,12 @@ COMMENT ON TYPE "public"."logloom_error_release" IS 'A release of a program in w
 
 COMMENT ON TYPE "public"."logloom_error_tag" IS 'A value that records of the group have more often than other errors: its shares, 0 to 1.';
 
+COMMENT ON TYPE "public"."logloom_ingest_rule" IS 'A rule of a tenant. Rules apply in the order of position. condition: null for every event.';
+
+COMMENT ON TYPE "public"."logloom_ingest_rule_hour" IS 'What a rule did in a UTC hour: events that it saw and that matched, values that it replaced (masked) or could not check in time (not_checked), events that it removed (dropped, sampled), and the bytes that this saved.';
+
+COMMENT ON TYPE "public"."logloom_ingest_rule_preview" IS 'seen: records of the last hour. matched: those that the condition finds. rule: as the function ingest applies it. examples: the newest that match, at most 20, as they are stored.';
+
 COMMENT ON TYPE "public"."logloom_ingest_token" IS 'A new ingest token, which can send for one service. It is shown only now.';
 
 COMMENT ON TYPE "public"."logloom_key_reads" IS 'How many requests of a key an operation answered on a UTC day.';
@@ -32641,7 +34510,7 @@ COMMENT ON TYPE "public"."logloom_log_service" IS 'The numbers of records and er
 
 COMMENT ON TYPE "public"."logloom_log_stat" IS 'The aggregates of a group. group: {field: text}; the text is null for records without the field; ts is the beginning of a bucket. value: the result of the last math, or else the first aggregate. values: all results by name. total_groups: how many rows there would be without p_limit and the stage limit. warnings: parts of the query that probably mean something else; the same in each row.';
 
-COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused or disabled. lag_seconds: how long the oldest unsent record has waited. pause_reason: failing (no success for too long), refused (the receiver accepts no record) or maker (its maker is no longer an admin). skipped_records: not sent, because log streams forwarded them three times. test_…: the last test, which runs while test_finished_at is null. last_answer, test_answer: the first 500 characters of the receiver''s answer, if it did not accept everything.';
+COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused or disabled. lag_seconds: how long the oldest unsent record has waited. pause_reason: failing (no success for too long), refused (the receiver accepts no record) or maker (its maker is no longer an admin). source: logs, or audit (the audit trail). skipped_records: not sent, because streams forwarded them three times. test_…: the last test, which runs while test_finished_at is null. last_answer, test_answer: the first 500 characters of the receiver''s answer, if it did not accept everything.';
 
 COMMENT ON TYPE "public"."logloom_log_stream_failure" IS 'What a stream did not send. refused: the record record_id, which the receiver does not accept. rejected: the receiver accepted a batch except for some records and does not say which. gap: records of [ts_from, ts_to) that retention deleted before they were sent.';
 
@@ -32687,7 +34556,7 @@ COMMENT ON TYPE "public"."logloom_tenant_settings" IS 'The effective settings of
 
 COMMENT ON TYPE "public"."logloom_unsealed_secret" IS 'Secrets of a rule that were not sealed with the function''s current key.';
 
-COMMENT ON TYPE "public"."logloom_usage" IS 'The usage of a tenant in the current UTC month, the limits of its plan, and the usage by month and day of the requested months, newest first. bytes: bytes of request bodies. stored: disk space of the records. restored_records: records restored from the archive this month.';
+COMMENT ON TYPE "public"."logloom_usage" IS 'The usage of a tenant in the current UTC month, the limits of its plan, and the usage by month and day of the requested months, newest first. bytes: bytes of request bodies. stored: disk space of the records. restored_records: records restored from the archive this month. dropped: events that ingest rules removed this month. rules: what each ingest rule did in each of the last 24 hours, newest first.';
 
 COMMENT ON TYPE "public"."logloom_usage_month" IS 'Accepted events and bytes of a UTC month (YYYY-MM).';
 
@@ -32743,6 +34612,8 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."check_query"(text) TO "authenticate
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."check_rule_query"(text, text) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."compiled_rule"(text, text, jsonb) TO "authenticated", "service_role";
+
 REVOKE ALL
   ON FUNCTION "logloom_private"."completed_preview"(public.logloom_alert_preview, logloom_private.alert_window[], boolean, logloom.alert_rules, logloom_private.alert_band[])
   FROM PUBLIC;
@@ -32765,11 +34636,19 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."group_errors"() TO "authenticated",
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."grouped_errors"(text, integer) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."hold_ingest_rules"(text, jsonb) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."ingest_rule_of"(logloom.ingest_rules) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."ingest_rules_errors"() TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."is_service_role"() TO "anon", "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."late_seconds"(logloom.alert_rules) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."log_view_of"(logloom.log_views) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."make_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."note_project"() TO "service_role";
 
@@ -32823,6 +34702,12 @@ GRANT EXECUTE
 
 GRANT EXECUTE ON FUNCTION "public"."create_api_key"(text, text, text, text[], uuid) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "public"."create_ingest_rule"(text, text, text, jsonb, boolean, jsonb) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."create_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."delete_ingest_rule"(uuid, text) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "public"."erase_audit_subject"(text, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."exchange_platform_logs"(jsonb) TO "service_role";
@@ -32835,11 +34720,17 @@ GRANT EXECUTE ON FUNCTION "public"."list_audit_events"(text, text, text, text, t
 
 GRANT EXECUTE ON FUNCTION "public"."list_error_groups"(text, text[], text, text, text, text, text, text, text, integer, text) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "public"."list_ingest_rules"(text) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "public"."list_log_fields"(text, text, text, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."log_changes"(text, text, text, integer, text, text) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "public"."order_ingest_rules"(uuid[], text) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double precision, text, integer, integer, uuid, integer, jsonb) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."preview_ingest_rule"(text, jsonb) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."record_audit_event"(text, text, jsonb, jsonb, text) TO "authenticated", "service_role";
 
@@ -32853,6 +34744,8 @@ GRANT EXECUTE
   TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."update_error_group"(text[], text, text, text, text, text, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."update_ingest_rule"(uuid, text, text, jsonb, boolean, jsonb, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."verify_audit_trail"(text, date, date) TO "authenticated", "service_role";
 
@@ -33000,6 +34893,44 @@ GRANT SELECT ("tenant_id") ON TABLE "logloom"."audit_events" TO "service_role";
 
 GRANT SELECT ON TABLE "logloom"."error_groups" TO "authenticated", "service_role";
 
+GRANT SELECT ON TABLE "logloom"."ingest_rule_hours" TO "authenticated", "service_role";
+
+GRANT INSERT ("action"), UPDATE ("action") ON TABLE "logloom"."ingest_rules" TO "authenticated";
+
+GRANT INSERT ("condition"), UPDATE ("condition") ON TABLE "logloom"."ingest_rules" TO "authenticated";
+
+GRANT INSERT ("is_on"), UPDATE ("is_on") ON TABLE "logloom"."ingest_rules" TO "authenticated";
+
+GRANT INSERT ("name"), UPDATE ("name") ON TABLE "logloom"."ingest_rules" TO "authenticated";
+
+GRANT INSERT ("position"), UPDATE ("position") ON TABLE "logloom"."ingest_rules" TO "authenticated";
+
+GRANT INSERT ("tenant_id") ON TABLE "logloom"."ingest_rules" TO "authenticated";
+
+GRANT DELETE, SELECT ON TABLE "logloom"."ingest_rules" TO "authenticated";
+
+GRANT INSERT ("action"), UPDATE ("action") ON TABLE "logloom"."ingest_rules" TO "service_role";
+
+GRANT INSERT ("condition"), UPDATE ("condition") ON TABLE "logloom"."ingest_rules" TO "service_role";
+
+GRANT INSERT ("is_on"), UPDATE ("is_on") ON TABLE "logloom"."ingest_rules" TO "service_role";
+
+GRANT INSERT ("name"), UPDATE ("name") ON TABLE "logloom"."ingest_rules" TO "service_role";
+
+GRANT INSERT ("position"), UPDATE ("position") ON TABLE "logloom"."ingest_rules" TO "service_role";
+
+GRANT INSERT ("tenant_id") ON TABLE "logloom"."ingest_rules" TO "service_role";
+
+GRANT DELETE, SELECT ON TABLE "logloom"."ingest_rules" TO "service_role";
+
+REVOKE ALL ("source") ON TABLE "logloom"."log_streams" FROM "authenticated";
+
+GRANT SELECT ("source") ON TABLE "logloom"."log_streams" TO "authenticated";
+
+REVOKE ALL ("source") ON TABLE "logloom"."log_streams" FROM "service_role";
+
+GRANT SELECT ("source") ON TABLE "logloom"."log_streams" TO "service_role";
+
 SELECT cron.schedule_in_database('logloom_send', '10 seconds', 'call logloom_private.work(''send'')', 'postgres', NULL, true);
 
 SELECT cron.schedule_in_database('logloom_tend', '10 seconds', 'call logloom_private.work(''tend'')', 'postgres', NULL, true);
@@ -33010,7 +34941,8 @@ ALTER TABLE "logloom"."alert_rules"
   ADD CONSTRAINT "alert_rules_name_is_valid" CHECK (((name = logloom_private.trim_space(name)) AND ((length(name) >= 1) AND (length(name) <= 200))));
 
 ALTER TABLE "logloom"."audit_events"
-  ADD CONSTRAINT "audit_events_action_is_known" CHECK (((source = 'app'::text) OR (action = ANY (logloom_private.audit_actions()))));
+  ADD CONSTRAINT "audit_events_action_is_known"
+    CHECK ((((source = 'app'::text) AND (length(action) <= 200)) OR ((source = 'logloom'::text) AND (action = ANY (logloom_private.audit_actions())))));
 
 ALTER TABLE "logloom"."log_dashboards"
   ADD CONSTRAINT "log_dashboards_name_is_valid" CHECK (((name = logloom_private.trim_space(name)) AND ((length(name) >= 1) AND (length(name) <= 200))));

@@ -26,6 +26,8 @@ import type {
   ErrorGroupDetails,
   Field,
   Histogram,
+  IngestRule,
+  IngestRulePreview,
   IngestToken,
   Json,
   LogChanges,
@@ -119,6 +121,17 @@ export interface Operations {
     };
     answer: CreatedApiKey;
   };
+  create_ingest_rule: {
+    parameters: {
+      p_action: Json;
+      p_condition?: string;
+      p_is_on?: boolean;
+      p_name: string;
+      p_secrets?: Record<string, string | null>;
+      p_tenant_id?: string;
+    };
+    answer: IngestRule;
+  };
   create_ingest_token: {
     parameters: { p_expires_in?: number; p_service: string; p_tenant_id?: string };
     answer: IngestToken;
@@ -147,6 +160,7 @@ export interface Operations {
       p_name: string;
       p_query_dsl?: string;
       p_secrets?: Record<string, string | null>;
+      p_source?: LogStream["source"];
       p_tenant_id?: string;
       p_view_id?: string;
     };
@@ -177,6 +191,7 @@ export interface Operations {
   };
   create_tenant: { parameters: { p_tenant_id: string }; answer: Tenant };
   delete_alert_rule: { parameters: { p_rule_id: string }; answer: Success };
+  delete_ingest_rule: { parameters: { p_rule_id: string; p_tenant_id?: string }; answer: Success };
   delete_log_dashboard: { parameters: { p_dashboard_id: string }; answer: Success };
   delete_log_stream: { parameters: { p_stream_id: string; p_tenant_id?: string }; answer: Success };
   delete_log_view: { parameters: { p_tenant_id?: string; p_view_id: string }; answer: Success };
@@ -309,6 +324,7 @@ export interface Operations {
     };
     answer: ErrorGroup[];
   };
+  list_ingest_rules: { parameters: { p_tenant_id?: string }; answer: IngestRule[] };
   list_log_archive: {
     parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
     answer: ArchivedFile[];
@@ -427,6 +443,10 @@ export interface Operations {
     };
     answer: StatRow[];
   };
+  order_ingest_rules: {
+    parameters: { p_rule_ids: string[]; p_tenant_id?: string };
+    answer: IngestRule[];
+  };
   preview_alert_rule: {
     parameters: {
       p_baseline?: AlertBaseline;
@@ -441,6 +461,10 @@ export interface Operations {
       p_window_minutes?: number;
     };
     answer: AlertPreview;
+  };
+  preview_ingest_rule: {
+    parameters: { p_action: Json; p_condition?: string };
+    answer: IngestRulePreview;
   };
   record_audit_event: {
     parameters: {
@@ -567,6 +591,18 @@ export interface Operations {
       p_state?: "open" | "resolved" | "ignored";
     };
     answer: Success;
+  };
+  update_ingest_rule: {
+    parameters: {
+      p_action?: Json;
+      p_condition?: string;
+      p_is_on?: boolean;
+      p_name?: string;
+      p_rule_id: string;
+      p_secrets?: Record<string, string | null>;
+      p_tenant_id?: string;
+    };
+    answer: IngestRule;
   };
   update_log_dashboard: {
     parameters: {
