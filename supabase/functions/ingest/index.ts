@@ -3,20 +3,26 @@ import "protocol-buffers-schema";
 import "resolve-protobuf-schema";
 import { createAuthenticator } from "../_shared/auth.ts";
 import { createDatabase } from "../_shared/database.ts";
-import { readEnv } from "../_shared/env.ts";
+import { readEnv, readProjectUrl } from "../_shared/env.ts";
+import { besideSealing, createSealHandler } from "../_shared/seal_secrets_handler.ts";
 import { readSealedSecrets } from "../_shared/sealed_secrets.ts";
 import { createWriterWatchdog } from "./writer_watchdog.ts";
 import { createIngestHandler } from "./handler.ts";
+import { purpose } from "./tenant_rules.ts";
 
 const get = (name: string) => Deno.env.get(name);
 const env = readEnv(get);
-const callDatabase = createDatabase({
+const database = {
   url: env.supabaseUrl,
   serviceKey: env.serviceKey,
   timeoutMs: 10_000,
-});
+  projectUrl: readProjectUrl(get),
+};
+const callDatabase = createDatabase(database);
+const secrets = await readSealedSecrets(get);
 
-Deno.serve(createIngestHandler({
+const seal = createSealHandler({ ...database, secrets, purpose });
+const ingest = createIngestHandler({
   authenticate: createAuthenticator({
     jwksUrl: `${env.supabaseUrl}/auth/v1/.well-known/jwks.json`,
     jwtSecret: env.jwtSecret,
@@ -25,5 +31,7 @@ Deno.serve(createIngestHandler({
   callDatabase,
   wakeWriter: createWriterWatchdog(callDatabase),
   deploymentId: get("DENO_DEPLOYMENT_ID"),
-  secrets: await readSealedSecrets(get),
-}));
+  secrets,
+});
+
+Deno.serve(besideSealing(seal, ingest));

@@ -28,6 +28,9 @@ interface Told {
   };
 }
 
+/** The purpose for which the key of the hashes is sealed. */
+export const purpose = "ingest_rules";
+
 const maxCallers = 1000;
 
 export function createRuleCache(secrets: SealedSecrets | undefined): RuleCache {
@@ -42,7 +45,7 @@ export function createRuleCache(secrets: SealedSecrets | undefined): RuleCache {
         (JSON.parse(answer) as Told).rules;
       const opened = sealed === null
         ? undefined
-        : await secrets?.open(sealed, { tenantId, purpose: "ingest_rules" });
+        : await secrets?.open(sealed, { tenantId, purpose });
       const hash = opened &&
         ((text: string) => createHmac("sha256", opened.text).update(text).digest("hex"));
       const key = callerKey(caller);
