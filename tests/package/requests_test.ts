@@ -68,9 +68,17 @@ process.exit(0);
     const [record, inside, failed, other] = all;
     assert.deepEqual([inside, record].map(({ req_id }) => req_id), ["r-1", "r-1"]);
     assert.deepEqual([other.req_id, inside.attrs?.trace_id], [failed.req_id, trace]);
-    const { duration_ms, ...attrs } = record.attrs ?? {};
+    const { duration_ms, span_id, ...attrs } = record.attrs ?? {};
     assert.equal(typeof duration_ms, "number");
-    assert.deepEqual(attrs, { method: "GET", status: 200, trace_id: trace });
+    assert.equal(inside.attrs?.span_id, span_id);
+    assert.deepEqual(attrs, {
+      kind: "span",
+      span_kind: "server",
+      parent_id: "eee19b7ec3c1b174",
+      method: "GET",
+      status: 200,
+      trace_id: trace,
+    });
     assert.match(errorOf(failed).stack ?? "", /^Error: no such order\n +at /);
   });
 }

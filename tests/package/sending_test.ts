@@ -13,7 +13,7 @@ const log = createLogger({
 });
 `;
 
-Deno.test("the package has no dependencies, and its sending part is 4 KiB at most", async () => {
+Deno.test("the package has no dependencies, and its sending part is 5 KiB at most", async () => {
   const there = [...Deno.readDirSync(`${project}/node_modules`)].map(({ name }) => name);
   const own = JSON.parse(await Deno.readTextFile(`${project}/node_modules/.package-lock.json`));
   assert.ok(there.includes("logloom"));
@@ -21,7 +21,7 @@ Deno.test("the package has no dependencies, and its sending part is 4 KiB at mos
   const sending = await Deno.readFile(`${project}/node_modules/logloom/dist/index.js`);
   const size = gzipSync(sending, { level: 9 }).length;
   console.log(`sending: ${size} bytes gzipped`);
-  assert.ok(size <= 4096, `${size}`);
+  assert.ok(size <= 5120, `${size}`);
 });
 
 Deno.test("every event arrives once, through a proxy that loses half of all answers", async () => {

@@ -1,4 +1,5 @@
-import { begin, guarded } from "./request_record.ts";
+import { begin, guarded } from "./log_request.ts";
+import { keepFields } from "./request_record.ts";
 import type { Fields, Logger } from "./types.ts";
 
 /** The parts of a request of Node that are used here. */
@@ -25,6 +26,7 @@ const takers = new WeakMap<object, (error: unknown) => void>();
 export function logRequests(
   log: Logger,
 ): (request: NodeRequest, response: NodeResponse, next: () => void) => void {
+  keepFields();
   return (request, response, next) => {
     // A logger of the app logs what one of its routers sees too.
     if (takers.has(request)) return next();

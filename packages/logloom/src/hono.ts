@@ -1,4 +1,5 @@
-import { beginFetch } from "./request_record.ts";
+import { beginFetch } from "./log_request.ts";
+import { keepFields } from "./request_record.ts";
 import type { Logger } from "./types.ts";
 
 /** The parts of Hono's context that are used here. */
@@ -17,12 +18,13 @@ const taken = new WeakSet<HonoContext>();
 export function logRequests(
   log: Logger,
 ): (context: HonoContext, next: () => Promise<void>) => Promise<void> {
+  keepFields();
   return async (context, next) => {
     if (taken.has(context)) return await next();
     taken.add(context);
     const { run, end } = beginFetch(log, () => context.req.raw);
     try {
-      await run(next);
+      await run(() => next());
     } catch (error) {
       // Hono passes on thrown values that are not errors.
       end(() => ({ status: 500, error }));

@@ -1,30 +1,78 @@
-import { pathOf } from "./request_fields.ts";
-import type { Logger } from "./types.ts";
+import { pathOf, runWith } from "./request_fields.ts";
+import { beginSpan, idsIn } from "./spans.ts";
+import type { Fields, Logger } from "./types.ts";
 
-/** Answers a request and logs method, route, status and duration. */
-export async function logRequest(
-  logger: Logger,
-  request: Request,
-  handler: (log: Logger) => Response | Promise<Response>,
-): Promise<Response> {
-  const { method, headers } = request;
-  const route = pathOf(request.url);
-  const trace = /^\w\w-(\w{32})-/.exec(headers.get("traceparent") ?? "")?.[1];
-  const log = logger.with({ req_id: trace ?? headers.get("x-request-id") ?? undefined, route });
-  const began = performance.now();
-  const end = (status: number | undefined, more: Record<string, unknown>) => {
-    const level = !status || status >= 500 ? "error" : status >= 400 ? "warn" : "info";
-    const ms = Math.round(10 * (performance.now() - began)) / 10;
-    log[level](`${method} ${route} ${status ?? ""}`.trimEnd(), { method, status, ms, ...more });
-  };
-  let response: Response;
+/** A request that is being answered. */
+export interface Answering {
+  /** Runs the handler. All loggers add the request's fields to its events. */
+  run<T>(handler: (log: Logger) => T): T;
+  /** Logs the request, which is a span. A request without a status is an error. */
+  end(read: () => Fields & { status?: number }): void;
+}
+
+/** What is read of a request. */
+export interface Asked {
+  readonly method?: string;
+  readonly address?: string;
+  /** Gets names in lower case. */
+  header(name: string): string | null | undefined;
+}
+
+/** Returns undefined if `act` throws: a wrapper's own error must not change the answer. */
+export function guarded<T>(act: () => T): T | undefined {
   try {
-    response = await handler(log);
+    return act();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Begins a request. */
+export function begin(log: Logger, read: () => Asked): Answering {
+  const asked = guarded(read);
+  const header = (name: string) => guarded(() => String(asked?.header(name) ?? "")) ?? "";
+  const ids = idsIn(header("traceparent"));
+  const req_id = header("x-request-id").slice(0, 200) || undefined;
+  const method = asked?.method ?? "GET";
+  const route = guarded(() => pathOf(asked?.address ?? "")) ?? "/";
+  const span = beginSpan({ ...ids, req_id: req_id ?? ids.trace_id });
+  return {
+    run: (handler) => runWith(log, { ...span.ids, route }, handler),
+    end(read) {
+      const { status, ...more } = guarded(read) ?? {};
+      const level = !status || status >= 500 ? "error" : status >= 400 ? "warn" : "info";
+      const all = { ...span.end(), span_kind: "server", route, method, status, ...more };
+      guarded(() => log[level](`${method} ${route} ${status ?? ""}`.trimEnd(), all));
+    },
+  };
+}
+
+/** Begins a request of the Fetch API. `read` returns it. */
+export function beginFetch(log: Logger, read: () => Request): Answering {
+  return begin(log, () => {
+    const request = read();
+    const { method, url } = request;
+    return { method, address: url, header: (name) => request.headers.get(name) };
+  });
+}
+
+/** Answers a request and logs it. `statusOf` returns the status of a thrown value that stands for a response. */
+export async function logRequest<Answer extends Response>(
+  log: Logger,
+  request: Request,
+  handler: (log: Logger) => Answer | Promise<Answer>,
+  statusOf: (thrown: unknown) => number | undefined = () => undefined,
+): Promise<Answer> {
+  const { run, end } = beginFetch(log, () => request);
+  let response: Answer;
+  try {
+    response = await run(handler);
   } catch (error) {
-    end(500, { error });
+    const status = guarded(() => statusOf(error));
+    end(() => status ? { status } : { status: 500, error });
     throw error;
   }
   // A handler in JavaScript may return nothing.
-  end(Object(response).status, {});
+  end(() => ({ status: response.status }));
   return response;
 }

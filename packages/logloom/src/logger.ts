@@ -1,7 +1,7 @@
 import { captureErrors } from "./uncaught_errors.ts";
-import { isForPages } from "./runtime.ts";
-import { requestFields } from "./request_fields.ts";
-import { logRequest } from "./log_request.ts";
+import { requestFields, runWith } from "./request_fields.ts";
+import { guarded, logRequest } from "./log_request.ts";
+import { beginSpan, headersOf } from "./spans.ts";
 import { createSender, type Sender, type SenderOptions } from "./sender.ts";
 import type { Fields, Level, Log, Logger } from "./types.ts";
 import { copied } from "./plain_values.ts";
@@ -35,7 +35,7 @@ export function loggerOf(sender: Sender, options: LoggerOptions, base: Fields): 
     if (Math.random() >= (sample[level] ?? 1)) return;
     try {
       const [text, fields] = partsOf(first, second);
-      const all: Fields = { msg: text, ...!isForPages && requestFields(), ...base, ...fields };
+      const all: Fields = { msg: text, ...requestFields(), ...base, ...fields };
       all.msg = text;
       const event: Record<string, unknown> = { ts: new Date(), level };
       const attrs: Record<string, unknown> = Object.create(null);
@@ -50,9 +50,37 @@ export function loggerOf(sender: Sender, options: LoggerOptions, base: Fields): 
     }
   };
 
+  const within = (): Fields => ({ ...requestFields(), ...base });
+
   const logger: Logger = {
     ...Object.fromEntries(levels.map((level) => [level, logAt(level)])) as Record<Level, Log>,
     with: (fields) => loggerOf(sender, options, { ...base, ...named(fields) }),
+    async span(name, act, fields) {
+      const { ids, end } = beginSpan(within());
+      const log = (more?: Fields) =>
+        guarded(() =>
+          logger[more ? "error" : "info"](name, {
+            span_kind: "internal",
+            ...fields,
+            ...end(),
+            ...more,
+          })
+        );
+      try {
+        // A query of supabase-js begins when it is awaited, which must be in the span.
+        const result = await runWith(
+          logger,
+          { ...requestFields(), ...ids },
+          async (log) => await act(log),
+        );
+        log();
+        return result;
+      } catch (error) {
+        log({ status: "error", error });
+        throw error;
+      }
+    },
+    traceHeaders: () => headersOf(within()),
     withRequest(request, handler, context) {
       if (context) sender.useWaitUntil((promise) => context.waitUntil(promise));
       // A worker's timers end with the request, so its events are sent before that.

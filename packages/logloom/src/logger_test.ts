@@ -203,13 +203,21 @@ Deno.test("a request is logged with its route, status, time and trace", async ()
   await from.log.flush();
   const [inside, paid, failed] = to.events();
   assert.deepEqual([inside.msg, inside.req_id, inside.route], ["paying", trace, "/pay"]);
-  const { ms, ...rest } = paid.attrs;
-  assert.ok(typeof ms === "number" && ms >= 0);
+  const { duration_ms, span_id, ...rest } = paid.attrs;
+  assert.ok(typeof duration_ms === "number" && duration_ms >= 0);
+  assert.equal(inside.attrs.span_id, span_id);
   assert.deepEqual([paid.level, paid.msg, paid.req_id, rest], [
     "info",
     "POST /pay 201",
     trace,
-    { method: "POST", status: 201 },
+    {
+      kind: "span",
+      span_kind: "server",
+      trace_id: trace,
+      parent_id: "eee19b7ec3c1b174",
+      method: "POST",
+      status: 201,
+    },
   ]);
   assert.deepEqual([failed.level, failed.msg, failed.req_id], ["error", "GET / 500", "r-2"]);
   assert.equal((failed.attrs.error as Record<string, unknown>).message, "no shop");

@@ -1,5 +1,5 @@
-import { host } from "./runtime.ts";
-import type { Fields } from "./types.ts";
+import { host, isForPages } from "./runtime.ts";
+import type { Fields, Logger } from "./types.ts";
 
 /** The part of AsyncLocalStorage that is used here. */
 export interface RequestStorage {
@@ -13,9 +13,21 @@ export function shared(): { storage?: RequestStorage } {
   return (host as { [name]?: { storage?: RequestStorage } })[name] ??= {};
 }
 
-/** Returns the fields of the request that a wrapper answers now. */
+/** Returns the fields of the request or span that this code runs in. Pages have none. */
 export function requestFields(): Fields | undefined {
-  return shared().storage?.getStore();
+  return isForPages ? undefined : shared().storage?.getStore();
+}
+
+/** Runs `act` with fields that all loggers add; on pages and in Workers only the logger that it gets. */
+export function runWith<T>(log: Logger, fields: Fields, act: (log: Logger) => T): T {
+  const storage = isForPages ? undefined : shared().storage ??= foundStorage();
+  return storage ? storage.run(fields, () => act(log)) : act(log.with(fields));
+}
+
+/** Node's AsyncLocalStorage, which a file that also runs elsewhere cannot import. */
+function foundStorage(): RequestStorage | undefined {
+  const { AsyncLocalStorage } = host.process?.getBuiltinModule?.("node:async_hooks") ?? {};
+  return AsyncLocalStorage && new AsyncLocalStorage();
 }
 
 /** How many characters of a path are logged, so that the other fields have room. */

@@ -10,6 +10,12 @@ export interface Host {
     readonly pid: number;
     readonly stdout?: { readonly isTTY?: boolean };
     kill(pid: number, signal: string): unknown;
+    getBuiltinModule?: (name: "node:async_hooks") => {
+      AsyncLocalStorage: new <T>() => {
+        getStore(): T | undefined;
+        run<R>(store: T, act: () => R): R;
+      };
+    } | undefined;
     prependListener?: (event: string, listener: () => unknown) => unknown;
   };
   readonly Deno?: { unrefTimer(timer: unknown): void };

@@ -32,6 +32,13 @@ export interface Logger {
   readonly error: Log;
   /** Returns a logger that adds these fields to all events. */
   with(fields: Fields): Logger;
+  /**
+   * Runs `act` and logs it as a span when it ends: its name, start and duration, and as an error what it throws. `act`
+   * gets a logger. Its events and spans belong to this span, on a server those of all loggers.
+   */
+  span<T>(name: string, act: (log: Logger) => T | PromiseLike<T>, fields?: Fields): Promise<T>;
+  /** The header `traceparent` for a request to another service; none outside of spans. */
+  traceHeaders(): Record<string, string>;
   /** Answers a request and logs it: method, route, status, milliseconds and request id. */
   withRequest(
     request: Request,
