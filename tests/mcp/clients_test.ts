@@ -30,11 +30,12 @@ async function withRecords(name: string, msg: string): Promise<Reading> {
     tenant.headers,
     `[
     {"msg": "order paid", "level": "info", "service": "shop", "order": 9007199254740993},
-    {"msg": ${JSON.stringify(msg)}, "level": "error", "service": "shop"}
+    {"msg": ${JSON.stringify(msg)}, "level": "error", "service": "shop"},
+    {"msg": "GET /", "req_id": "t-1", "kind": "span", "span_id": "s-1", "duration_ms": 5}
   ]`,
   );
   await using db = openDatabase();
-  await recordsOf(db, tenant.id, 2);
+  await recordsOf(db, tenant.id, 3);
   const { key_id, key_value } = await createKey(tenant, { p_scopes: ["read", "audit"] });
   return { tenant, keyId: key_id, headers: apiKey(key_value) };
 }
@@ -63,6 +64,7 @@ for (const [name, connect] of Object.entries(clients)) {
       get_error_group: { id: record.id },
       get_log: { id: record.id },
       get_log_context: { id: record.id, before: 1, after: 1 },
+      get_trace: { id: "t-1" },
       log_stats: { query_dsl: "| count() by service" },
     };
     const user = await connect(tenant.headers);

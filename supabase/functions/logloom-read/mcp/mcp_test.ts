@@ -9,7 +9,7 @@ const address = "https://project.example/functions/v1/logloom-read/mcp";
 const unsigned = `ll_${"A".repeat(30)}`;
 const key = `${unsigned}${keyChecksum(unsigned)}`;
 
-type Call = [operation: string, parameters: unknown];
+type Call = [operation: string, parameters: Record<string, unknown>];
 
 async function connected(
   answer: (operation: string, parameters: Record<string, unknown>) => Response | Promise<Response>,
@@ -392,4 +392,41 @@ Deno.test("an unknown reader learns where to sign in, and headers cannot change 
       "https://example.com/supabase/auth/v1",
     ),
   );
+});
+
+Deno.test("a trace is a tree in 6,000 characters, which keeps errors and their parents, then slow spans", async () => {
+  const span = (n: number, parent_id: string | undefined, duration_ms: number, level = "info") => ({
+    ts: `2026-11-28T00:00:00.${String(n).padStart(6, "0")}Z`,
+    level,
+    msg: `step ${n}`,
+    service: "shop",
+    attrs: { kind: "span", span_id: `s${n}`, parent_id, duration_ms },
+  });
+  const logs = [
+    ...Array.from({ length: 300 }, (_, n) => span(n + 10, "s1", 0.1)),
+    span(1, undefined, 90),
+    span(2, "s1", 80),
+    span(3, "s2", 0.001),
+    span(4, "s3", 0.001, "error"),
+    { ...span(5, undefined, 0, "error"), msg: "declined", attrs: { span_id: "s4" } },
+  ];
+  const { calls, call } = await connected((_operation, { p_query_dsl }) =>
+    Response.json({ logs: /^req_id/.test(`${p_query_dsl}`) ? logs : [], next_cursor: null })
+  );
+  const { untrusted } = structureOf(await call("get_trace", { id: "t-1" }));
+  assert.deepEqual(calls.map(([, { p_query_dsl }]) => p_query_dsl), [
+    'req_id:"t-1"',
+    'attrs.trace_id:"t-1" -req_id:"t-1"',
+  ]);
+  const { tree, left_out, ...more } = untrusted as { tree: string[]; left_out: number };
+  assert.deepEqual(tree.slice(0, 4), [
+    "step 1 (shop) 90 ms at 0 *",
+    "  step 2 (shop) 80 ms at 0.001 *",
+    "    step 3 (shop) 0.001 ms at 0.002 *",
+    "      step 4 (shop) 0.001 ms at 0.003 [error] [logs: 1] ! declined",
+  ]);
+  assert.ok(JSON.stringify(tree).length <= 6000 && tree.length > 100, `${tree.length}`);
+  assert.equal(tree.length + left_out, 304);
+  const whole = { duration_ms: 90, spans: 304, logs_without_span: 0, is_complete: true };
+  assert.deepEqual(more, whole);
 });

@@ -46,6 +46,15 @@ export const page = objectOf({
   warnings,
 });
 
+export const trace = objectOf({
+  duration_ms: number,
+  spans: number,
+  left_out: { ...number, description: "Spans that are not in the tree." },
+  logs_without_span: number,
+  is_complete: { type: "boolean" },
+  tree: listOf(text),
+});
+
 export const rows = listOf(objectOf(
   {
     group,

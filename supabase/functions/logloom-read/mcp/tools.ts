@@ -1,4 +1,5 @@
 import { countWithin, isObject } from "./tool_answer.ts";
+import { traceTree } from "./trace_tree.ts";
 import * as output from "./output_schemas.ts";
 import {
   type Given,
@@ -90,6 +91,19 @@ export const tools: readonly Tool[] = [
     required: ["id"],
     isCut: true,
   }, { shown: slimList }),
+  {
+    name: "get_trace",
+    output: output.trace,
+    title: "One trace",
+    description:
+      "Gives the tree of a trace's spans: each with its service, duration and start in ms, and " +
+      "its first error. * marks what the end waited for. Fast, deep spans without an error are " +
+      "left out first.",
+    properties: { id: text("The trace: req_id or attrs.trace_id of its records.", 200) },
+    required: ["id"],
+    operations: ["search_logs"],
+    ask: traceTree,
+  },
   toolOf("log_stats", {
     name: "log_stats",
     output: output.rows,
