@@ -1,16 +1,10 @@
-import { markedNumber, markNumbers, unmarkNumbers } from "../../_shared/numbers.ts";
+import { markNumbers, unmarkNumbers } from "../../_shared/numbers.ts";
 import { epochSeconds, type Fields, partsOf } from "../batch.ts";
 import type { Kind } from "../stream_kind.ts";
 import { judge } from "../delivery_outcome.ts";
 import { post } from "../post_batch.ts";
-import {
-  asProtobuf,
-  type OtlpAttribute,
-  type OtlpRecord,
-  type OtlpResource,
-  type OtlpValue,
-  rejectedOf,
-} from "./otlp_protobuf.ts";
+import { anyValue, attributeIf } from "../../_shared/otlp_values.ts";
+import { asProtobuf, type OtlpRecord, type OtlpResource, rejectedOf } from "./otlp_protobuf.ts";
 
 /**
  * OTLP/HTTP, with a resource for each service, environment and host. Uses the stream's encoding. Without one, tries
@@ -114,31 +108,4 @@ function idOf(value: unknown, digits: number): string | undefined {
       /[^0]/.test(value)
     ? value.toLowerCase()
     : undefined;
-}
-
-function attributeIf(key: string, value: string | undefined): OtlpAttribute[] {
-  return value === undefined ? [] : [{ key, value: { stringValue: value } }];
-}
-
-/** Attributes are at most 64 deep. */
-function anyValue(value: unknown): OtlpValue {
-  switch (typeof value) {
-    case "string": {
-      const number = markedNumber(value);
-      return number === undefined ? { stringValue: value } : numberValue(number, value);
-    }
-    case "number":
-      return numberValue(String(value), value);
-    case "boolean":
-      return { boolValue: value };
-  }
-  if (value === null) return {};
-  if (Array.isArray(value)) return { arrayValue: { values: value.map(anyValue) } };
-  const members = Object.entries(value as object);
-  return { kvlistValue: { values: members.map(([key, one]) => ({ key, value: anyValue(one) })) } };
-}
-
-/** A number. OTLP writes 64-bit integers as strings. */
-function numberValue(text: string, value: unknown): OtlpValue {
-  return /^-?\d{1,18}$/.test(text) ? { intValue: text } : { doubleValue: value };
 }
