@@ -16,6 +16,10 @@ const routes: readonly (readonly [RegExp, () => Protocol | Promise<Protocol>])[]
   ],
   [/^\/loki\/api\/v1\//, async () => (await import("./protocols/loki.ts")).loki],
   [
+    /^\/api\/(?:echo$|(?:v2\/)?(?:traces|search)(?:\/|$))/,
+    async () => (await import("./protocols/tempo.ts")).tempo,
+  ],
+  [
     /^\/mcp(?:\/\.well-known\/oauth-protected-resource)?$/,
     async () => (await import("./protocols/mcp.ts")).mcp,
   ],

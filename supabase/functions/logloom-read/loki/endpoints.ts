@@ -37,9 +37,17 @@ const valueEndpoints: Record<string, (request: Request, name: string) => unknown
 };
 
 /** Answers `/loki/api/v1/…`, the requests of Grafana to Loki. */
-export async function answer({ request, path, reader, callDatabase }: Asked): Promise<Response> {
+export function answer(asked: Asked): Promise<Response> {
+  return answeredBy(asked, () => endpointOf(asked.path.slice("/loki/api/v1/".length)));
+}
+
+/** Answers a request of Grafana by an endpoint. Errors are plain text. */
+export async function answeredBy(
+  { request, reader, callDatabase }: Asked,
+  endpointOf: () => (request: Request) => unknown,
+): Promise<Response> {
   try {
-    const endpoint = endpointOf(path.slice("/loki/api/v1/".length));
+    const endpoint = endpointOf();
     if (reader instanceof Response) throw await refusalOf(reader);
     let hasAsked = false;
     const found = await endpoint({
@@ -54,6 +62,7 @@ export async function answer({ request, path, reader, callDatabase }: Asked): Pr
     // Grafana's health check asks the database nothing, but must fail if the key is wrong.
     const refusal = hasAsked ? undefined : await refusalOfReader(reader, callDatabase);
     if (refusal !== undefined) throw await refusalOf(refusal);
+    if (found instanceof Response) return found;
     const text = JSON.stringify(found);
     if (Buffer.byteLength(text) > maxAnswerBytes) {
       refuse("the answer is too large: narrow the query");
@@ -79,7 +88,7 @@ function endpointOf(name: string): (request: Request) => unknown {
     : new Refusal(404, `Unknown endpoint: ${shortened(name)}`);
 }
 
-function decoded(text: string): string {
+export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -66,7 +66,7 @@ function sizeOf({ entry: { line, labels, metadata, parsed } }: Found): number {
 
 /** Pages of records until the time is up. A short or empty page may still have a next one. */
 export async function* pagesOf(
-  logs: LogQuery,
+  logs: Pick<LogQuery, "dsl" | "isDecidedByRecord">,
   range: TimeRange,
   { limit, order }: { limit: number; order: string },
   ask: Ask,
