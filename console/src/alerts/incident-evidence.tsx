@@ -6,7 +6,7 @@ import { PatternsView } from "../search/patterns-view.tsx";
 import type { Run } from "../search/search-run.ts";
 import { useOperation } from "../service/operation-hooks.ts";
 import { Loaded } from "../shared/list-table.tsx";
-import { RecordList } from "../shared/record-list.tsx";
+import { RecordList } from "../search/record-list.tsx";
 import { say } from "../shared/translate.ts";
 
 const mostRecords = 10;

@@ -12,7 +12,8 @@ import { ago, shortTime } from "../shared/format-time.ts";
 import { Loaded } from "../shared/list-table.tsx";
 import { loadPart } from "../shared/load-part.ts";
 import { usePreferences } from "../shared/preferences.ts";
-import { RecordList } from "../shared/record-list.tsx";
+import { EditQueryContext } from "../search/edit-query-context.ts";
+import { RecordList } from "../search/record-list.tsx";
 import { plain } from "../shared/safe-text.ts";
 import { say } from "../shared/translate.ts";
 import {
@@ -108,7 +109,9 @@ function GroupPage({ details }: { details: ErrorGroupDetails }) {
       {details.newest.length > 0 && (
         <section className="block">
           <h2>{say("Newest records")}</h2>
-          <RecordList records={details.newest} place={place} />
+          <EditQueryContext value={(edit) => search(edit(place.q))}>
+            <RecordList records={details.newest} place={place} />
+          </EditQueryContext>
         </section>
       )}
       {details.merged !== null && details.merged.length > 0 && (

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { type ReactNode, useId, useState } from "react";
 import { labels } from "../../../supabase/functions/_shared/record_fields.ts";
 import { writeAddress } from "../address/address.ts";
 import { wholeTime } from "../address/range.ts";
@@ -12,22 +12,23 @@ import { ContextDialog } from "./context-dialog.tsx";
 import { useFeatures } from "./reader-features.ts";
 import { LongText } from "./long-text.tsx";
 import { Message } from "./record-message.tsx";
-import { Related, tieOf } from "./related-records.tsx";
 import { SeenLine } from "./seen-line.tsx";
 import { Tree } from "./value-tree.tsx";
 import { say } from "../shared/translate.ts";
 import { Button } from "../shared/basic-controls.tsx";
 
 /** A complete record: message, fields and attributes, with actions for each value. */
-export function Detail({ record, onFilter }: {
+export function Detail({ record, onFilter, children }: {
   record: LogRecord;
   onFilter: (field: string, value: string, mode: Mode) => void;
+  /** Shown below the attributes. */
+  children: ReactNode;
 }) {
   const { zone } = usePreferences();
   const features = useFeatures();
   const [isRaw, setRaw] = useState(false);
   const [hasContext, setContext] = useState(false);
-  const tie = tieOf(record);
+  const menu = useId();
   const link = () =>
     `${location.origin}${location.pathname}${
       writeAddress({
@@ -55,10 +56,10 @@ export function Detail({ record, onFilter }: {
               {say("Context")}
             </Button>
           )}
-          <Button look="small" popoverTarget="record-menu">
+          <Button look="small" popoverTarget={menu}>
             {say("Copy or show")} <Icon name="down" />
           </Button>
-          <div id="record-menu" popover="auto" className="popover menu">
+          <div id={menu} popover="auto" className="popover menu">
             <CopyButton text={() => exactJson(record)} label={say("Copy JSON")} />
             {record.msg !== null && (
               <CopyButton
@@ -69,7 +70,7 @@ export function Detail({ record, onFilter }: {
             {features.links && <CopyButton text={link} label={say("Copy link")} />}
             <Button
               look="small"
-              popoverTarget="record-menu"
+              popoverTarget={menu}
               popoverTargetAction="hide"
               onClick={() => setRaw(!isRaw)}
             >
@@ -85,7 +86,7 @@ export function Detail({ record, onFilter }: {
             {record.attrs && Object.keys(record.attrs).length > 0 && (
               <Tree value={record.attrs} path={["attrs"]} onFilter={onFilter} />
             )}
-            {tie && <Related key={tie.value} record={record} tie={tie} />}
+            {children}
           </>
         )}
       </div>

@@ -6,6 +6,8 @@ import { ErrorNote, IconButton, Skeleton } from "../shared/basic-controls.tsx";
 import { say } from "../shared/translate.ts";
 import { Detail } from "./record-detail.tsx";
 import { closeRecord, placeOf } from "./open-record.ts";
+import { Related, tieOf } from "./related-records.tsx";
+import { TraceButton } from "./trace-button.tsx";
 import { useIsNarrow } from "../shared/use-is-narrow.ts";
 
 /** The record in the address, beside the list, or over it on a phone. */
@@ -16,6 +18,7 @@ export function RecordPanel({ id, ts, onFilter }: {
 }) {
   const answer = useOperation("get_log", placeOf(id, ts));
   const record = answer.data;
+  const tie = record && tieOf(record);
   const panel = useRef<HTMLElement>(null);
   const isNarrow = useIsNarrow();
   // On a phone the panel covers the list, so it takes the focus.
@@ -45,7 +48,13 @@ export function RecordPanel({ id, ts, onFilter }: {
       {!record && answer.isPending && <Skeleton lines={8} />}
       {record && (
         <Boundary what={say("This record")} of={record}>
-          <Detail key={record.id} record={record} onFilter={onFilter} />
+          <Detail key={record.id} record={record} onFilter={onFilter}>
+            {tie && (
+              <Related key={tie.value} record={record} tie={tie}>
+                <TraceButton record={record} />
+              </Related>
+            )}
+          </Detail>
         </Boundary>
       )}
     </aside>

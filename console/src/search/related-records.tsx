@@ -1,4 +1,4 @@
-import { useState } from "react";
+import type { ReactNode } from "react";
 import { offset } from "../shared/format-number.ts";
 import { Sentence } from "../shared/sentence.tsx";
 import { clause, filterOf } from "../language/edit-query.ts";
@@ -10,7 +10,6 @@ import { LogText } from "../shared/log-text.tsx";
 import { say } from "../shared/translate.ts";
 import { shortText, valueOf } from "./record-columns.ts";
 import { useOpenRecord } from "./open-record.ts";
-import { TraceDialog } from "./trace-dialog.tsx";
 import { runQuery } from "./search-run.ts";
 import { Button } from "../shared/basic-controls.tsx";
 
@@ -28,31 +27,36 @@ export function tieOf(record: LogRecord): { field: string; value: string } | nul
   return null;
 }
 
+export type Tie = NonNullable<ReturnType<typeof tieOf>>;
+
 /** The records of the same request or trace, an hour before and after. */
-export function Related({ record, tie }: {
+export function Related({ record, tie, children }: {
   record: LogRecord;
-  tie: { field: string; value: string };
+  tie: Tie;
+  /** A button. */
+  children: ReactNode;
 }) {
-  const [isWide, setWide] = useState(false);
   const openRecord = useOpenRecord();
   const query = clause(tie.field, tie.value, "in");
-  const time = Date.parse(record.ts);
+  const { since, until } = aroundOf(record);
   const answer = useOperation("search_logs", {
     p_query_dsl: filterOf(query),
-    p_ts_from: new Date(time - aroundMs).toISOString(),
-    p_ts_to: new Date(time + aroundMs).toISOString(),
+    p_ts_from: since,
+    p_ts_to: until,
     p_order: "asc",
     p_limit: most,
   });
   return (
     <section className="related" aria-label={say("The same {field}", { field: tie.field })}>
-      <h3>
-        <Sentence text="The same {field}" values={{ field: <code>{tie.field}</code> }} />
-        <Button look="small quiet" onClick={() => setWide(true)}>{say("Show as lanes")}</Button>
+      <header>
+        <h3>
+          <Sentence text="The same {field}" values={{ field: <code>{tie.field}</code> }} />
+        </h3>
+        {children}
         <Button look="small quiet" onClick={() => runQuery(query)}>
           {say("Show in the list")}
         </Button>
-      </h3>
+      </header>
       <Loaded answer={answer} lines={4}>
         {({ logs, next_cursor }) => (
           <>
@@ -62,22 +66,7 @@ export function Related({ record, tie }: {
                 : say("more than {count} records", { count: logs.length })}
               {logs.length > 1 && `, ${spanOf(logs)}`}
             </p>
-            <ol className="time-line" tabIndex={0}>
-              {logs.map((one) => <Moment key={one.id} one={one} record={record} logs={logs} />)}
-            </ol>
-            {isWide && (
-              <TraceDialog
-                title={say("The same {field}", { field: tie.field })}
-                records={logs}
-                onOpen={(one) => {
-                  setWide(false);
-                  openRecord(one);
-                }}
-                onClose={() => setWide(false)}
-              >
-                {logs.map((one) => <Moment key={one.id} one={one} record={record} logs={logs} />)}
-              </TraceDialog>
-            )}
+            <Moments records={logs} record={record} onOpen={openRecord} />
           </>
         )}
       </Loaded>
@@ -85,12 +74,34 @@ export function Related({ record, tie }: {
   );
 }
 
-function Moment({ one, record, logs }: {
+/** An hour before and after a record. */
+export function aroundOf({ ts }: LogRecord): { since: string; until: string } {
+  const at = (ms: number) => new Date(Date.parse(ts) + ms).toISOString();
+  return { since: at(-aroundMs), until: at(aroundMs) };
+}
+
+/** The first of these records, with their distances from one record. */
+export function Moments({ records, record, onOpen }: {
+  records: readonly LogRecord[];
+  record: LogRecord;
+  onOpen: (record: LogRecord) => void;
+}) {
+  const logs = records.slice(0, most);
+  return (
+    <ol className="time-line" tabIndex={0}>
+      {logs.map((one) => (
+        <Moment key={one.id} one={one} record={record} logs={logs} onOpen={onOpen} />
+      ))}
+    </ol>
+  );
+}
+
+function Moment({ one, record, logs, onOpen }: {
   one: LogRecord;
   record: LogRecord;
   logs: LogRecord[];
+  onOpen: (record: LogRecord) => void;
 }) {
-  const openRecord = useOpenRecord();
   const at = (log: LogRecord | undefined) => Date.parse(log?.ts ?? "");
   const [first, last] = [at(logs[0]), at(logs.at(-1))];
   const place = last > first ? (100 * (at(one) - first)) / (last - first) : 0;
@@ -100,7 +111,7 @@ function Moment({ one, record, logs }: {
       <button
         type="button"
         aria-current={isThis ? "true" : undefined}
-        onClick={() => openRecord(one)}
+        onClick={() => onOpen(one)}
       >
         <span className="moment-time">{offset(at(one) - at(record))}</span>
         <svg

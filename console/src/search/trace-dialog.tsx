@@ -1,80 +1,118 @@
-import type { ReactNode } from "react";
-import type { LogRecord } from "../service/logloom.ts";
+import { useQuery } from "@tanstack/react-query";
+import { useCallback, useState } from "react";
+import { isSpan } from "../../../supabase/functions/_shared/trace.ts";
+import { clause, withClause } from "../language/edit-query.ts";
+import { LogloomError, type LogRecord } from "../service/logloom.ts";
+import { useService } from "../service/operation-hooks.ts";
+import { IconButton } from "../shared/basic-controls.tsx";
 import { Dialog } from "../shared/dialog.tsx";
-import { offset } from "../shared/format-number.ts";
-import { oneLine, plain } from "../shared/safe-text.ts";
+import { Loaded } from "../shared/list-table.tsx";
 import { say } from "../shared/translate.ts";
-import { type Gap, type Lane, traceOf } from "./trace-lanes.ts";
+import { useEditQuery } from "./edit-query-context.ts";
+import { Detail } from "./record-detail.tsx";
+import { aroundOf, Moments, type Tie } from "./related-records.tsx";
+import { TraceLanes } from "./trace-drawing.tsx";
+import { Waterfall } from "./waterfall.tsx";
+import "../styles/waterfall.css";
 
-/** The width of a lane's drawing, in its own units. */
-const scale = 1000;
+const most = 10_000;
 
-/** The records of a trace in the whole width: a lane for each service, errors marked, gaps shown. */
-export function TraceDialog({ title, records, onOpen, onClose, children }: {
-  title: string;
-  records: LogRecord[];
-  onOpen: (record: LogRecord) => void;
-  onClose: () => void;
-  /** The records as a list. */
-  children: ReactNode;
-}) {
-  const { lanes, gaps, ms } = traceOf(records);
-  return (
-    <Dialog title={title} onClose={onClose} size="full">
-      <div className="trace" role="group" aria-label={say("Services over time")}>
-        {lanes.map((lane) => (
-          <TraceLane key={lane.service ?? ""} lane={lane} gaps={gaps} onOpen={onOpen} />
-        ))}
-        <span className="about">{offset(ms, "never")}</span>
-        <div className="trace-gaps">
-          {gaps.map(({ from, to, ms }) => (
-            <span key={from} style={{ left: `${from * 100}%`, width: `${(to - from) * 100}%` }}>
-              {say("nothing for {span}", { span: offset(ms, "never") })}
-            </span>
-          ))}
-        </div>
-      </div>
-      <ol className="time-line wide" tabIndex={0}>{children}</ol>
-    </Dialog>
-  );
+/** The first records of a record's trace, the oldest first. */
+function useTrace(record: LogRecord, { field, value }: Tie) {
+  const service = useService();
+  const read = async (fields: Iterable<string>, signal: AbortSignal) => {
+    const query = [...fields].map((one) => clause(one, value, "in")).join(" OR ");
+    const logs: LogRecord[] = [];
+    const options = { ...aroundOf(record), order: "asc", signal } as const;
+    for await (const one of service.records(query, options)) {
+      if (logs.length === most) return { logs, hasMore: true };
+      logs.push(one);
+    }
+    return { logs, hasMore: false };
+  };
+  return useQuery<{ logs: LogRecord[]; hasMore: boolean }, LogloomError>({
+    queryKey: ["search_logs", "trace", field, value, record.ts],
+    // A span has its trace id in req_id, a log record also in an attribute.
+    queryFn: ({ signal }) =>
+      read(new Set([field, "req_id", "attrs.trace_id"]), signal).catch((error) => {
+        // The reader's view may hide one of the fields.
+        if (!(error instanceof LogloomError) || error.status !== 400) throw error;
+        return read([field], signal);
+      }),
+  });
 }
 
-function TraceLane({ lane: { service, marks }, gaps, onOpen }: {
-  lane: Lane;
-  gaps: Gap[];
-  onOpen: (record: LogRecord) => void;
+/** A trace or request in the whole width: its spans as a waterfall, or its services as lanes. */
+export default function TraceDialog({ record, tie, onClose }: {
+  record: LogRecord;
+  tie: Tie;
+  onClose: () => void;
 }) {
-  const errors = marks.filter(({ record }) => record.level === "error").length;
+  const answer = useTrace(record, tie);
+  const edit = useEditQuery();
+  const [shown, setShown] = useState<LogRecord[]>([]);
+  /** The open record, then the log records of its span. */
+  const [one, ...ofSpan] = shown;
+  const open = useCallback(
+    (record: LogRecord, logs: readonly LogRecord[] = []) => setShown([record, ...logs]),
+    [],
+  );
   return (
-    <>
-      <span className="trace-service" title={service ?? undefined}>
-        {service === null ? say("without a service") : plain(oneLine(service, 40))}
-        {errors > 0 && (
-          <span className="field-error">{say("{count} errors", { count: errors })}</span>
+    <Dialog title={say("The same {field}", { field: tie.field })} onClose={onClose} size="full">
+      <div
+        className="trace-body"
+        onKeyDown={(event) => {
+          if (event.key !== "Escape" || event.defaultPrevented || !one) {
+            return;
+          }
+          event.preventDefault();
+          setShown([]);
+        }}
+      >
+        <Loaded answer={answer} lines={12}>
+          {({ logs, hasMore }) => (
+            <div>
+              {hasMore && say("Only the first {count} records are shown.", { count: most })}
+              {logs.some(isSpan)
+                ? <Waterfall records={logs} from={record} open={one?.id} onOpen={open} />
+                : <TraceLanes records={logs} from={record} onOpen={open} />}
+            </div>
+          )}
+        </Loaded>
+        {one && (
+          <aside className="record-panel" aria-label={say("Record")}>
+            <header className="record-head">
+              <h2>{say("Record")}</h2>
+              <IconButton
+                icon="close"
+                label={say("Close the record")}
+                onClick={() => setShown([])}
+              />
+            </header>
+            <Detail
+              key={one.id}
+              record={one}
+              onFilter={(...how) => {
+                onClose();
+                edit((query) =>
+                  withClause(query, ...how)
+                );
+              }}
+            >
+              {ofSpan.length > 0 && (
+                <section className="related">
+                  <h3>{say("Records of the span")}</h3>
+                  <Moments
+                    records={ofSpan}
+                    record={one}
+                    onOpen={(log) => open(log, ofSpan)}
+                  />
+                </section>
+              )}
+            </Detail>
+          </aside>
         )}
-      </span>
-      <svg viewBox={`0 0 ${scale} 24`} preserveAspectRatio="none" aria-hidden="true">
-        {gaps.map(({ from, to }) => (
-          <rect
-            key={from}
-            className="trace-gap"
-            x={from * scale}
-            width={(to - from) * scale}
-            height="24"
-          />
-        ))}
-        {marks.map(({ record, place }) => (
-          <rect
-            key={record.id}
-            className={`trace-mark ${record.level ?? "none"}`}
-            x={Math.min(scale - 4, place * scale)}
-            y={record.level === "error" ? 2 : 7}
-            width="4"
-            height={record.level === "error" ? 20 : 10}
-            onClick={() => onOpen(record)}
-          />
-        ))}
-      </svg>
-    </>
+      </div>
+    </Dialog>
   );
 }

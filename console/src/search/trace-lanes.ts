@@ -13,10 +13,10 @@ export interface Gap {
 }
 
 /** The least part of the whole time that counts as a gap. */
-const leastGap = 0.1;
+export const leastGap = 0.1;
 
 /** Records in the order of time, in a lane for each service, and the gaps in which none of them logged. */
-export function traceOf(records: LogRecord[]): { lanes: Lane[]; gaps: Gap[]; ms: number } {
+export function lanesOf(records: LogRecord[]): { lanes: Lane[]; gaps: Gap[]; ms: number } {
   const times = records.map(({ ts }) => Date.parse(ts));
   const start = times[0] ?? 0;
   const ms = (times.at(-1) ?? start) - start;

@@ -100,7 +100,7 @@ export function took(ms: number): string {
 /** A signed duration: "+12 ms", "-1.50 sec". */
 export function offset(ms: number, signDisplay: "always" | "never" = "always"): string {
   const size = Math.abs(ms);
-  if (size < 1000) return inUnit(ms, "millisecond", { signDisplay });
+  if (size < 1000) return inUnit(ms, "millisecond", { signDisplay, maximumSignificantDigits: 3 });
   if (size < 10_000) {
     return inUnit(ms / 1000, "second", {
       signDisplay,

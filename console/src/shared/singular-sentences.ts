@@ -24,6 +24,7 @@ export const singular: Readonly<Record<string, string>> = {
   "{count} records over time, by level": "{count} record over time, by level",
   "{count} records, compared with {before} from {from} to {to}.":
     "{count} record, compared with {before} from {from} to {to}.",
+  "{count} records without a span": "{count} record without a span",
   "{count} rules are watching.": "{count} rule is watching.",
   "{count} services": "{count} service",
   "{count} times": "once",

@@ -130,7 +130,7 @@ function visit<R extends TraceRecord>(
     into.push(node);
     for (let at = node.children.length - 1; at >= 0; at--) {
       const child = node.children[at];
-      if (seen.has(child)) continue;
+      if (child === undefined || seen.has(child)) continue;
       child.depth = node.depth + 1;
       waiting.push(child);
     }
@@ -172,7 +172,7 @@ function durationOf(ms: unknown): number {
 }
 
 /** Microseconds since 1970 of a time in ISO 8601. */
-function microsOf(ts: string): number {
+export function microsOf(ts: string): number {
   const [, seconds, fraction = ""] = /^(.*?)(?:\.(\d+))?(?:Z|\+00(?::?00)?)$/.exec(ts) ?? [];
   const ms = Date.parse(`${seconds}Z`);
   return Number.isNaN(ms) ? 0 : ms * 1000 + Number(fraction.padEnd(6, "0").slice(0, 6));

@@ -48,8 +48,9 @@ inBrowser(
     assert.deepEqual(await accessibilityFaults(page), []);
 
     // At full width the trace has a lane for each service, with errors and gaps.
-    await line.getByRole("button", { name: "Show as lanes" }).click();
+    await line.getByRole("button", { name: "Show the trace" }).click();
     const trace = page.getByRole("dialog", { name: "The same req_id" });
+    await trace.locator(".trace-service").nth(1).waitFor();
     assert.deepEqual(
       (await trace.locator(".trace-service").allInnerTexts()).map((text) => text.split(/\s+/)),
       [["web"], ["pay", "1", "error"]],
