@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { becomes } from "../support/eventually.ts";
 import { newUser } from "../support/users.ts";
 import { accessibilityFaults, inBrowser, openBrowser, type Page } from "./browser.ts";
-import { store } from "./steps.ts";
+import { boxText, store } from "./steps.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
@@ -104,6 +104,9 @@ inBrowser(
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
 
+    await page.getByRole("button", { name: "By duration" }).click();
+    await page.locator(".bars tbody tr").first().getByText("/checkout").waitFor();
+    assert.match(await boxText(page), /^attrs.kind:span \| max\(attrs.duration_ms\)/);
     // The newest record of an error leads to the same trace.
     await page.getByRole("link", { name: "Errors" }).click();
     await page.getByRole("button", { name: /declined/ }).click();

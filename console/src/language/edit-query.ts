@@ -202,6 +202,11 @@ export function measuredBy(query: string, field: string): string {
   return aggregated(query, `p95(${field})`, by);
 }
 
+/** The query with the slowest of its spans first, each with its trace: records are sorted by time alone. */
+export function byDuration(query: string): string {
+  return `${filterOf(query)} | max(attrs.duration_ms) as duration_ms by msg, service, req_id`;
+}
+
 function aggregated(query: string, measure: string, by: string): string {
   const filter = splitQuery(query).filter.trim();
   return [filter, "|", measure, by && "by", by].filter((part) => part !== "").join(" ");

@@ -1,8 +1,10 @@
 import { change } from "../address/address.ts";
+import { byDuration, hasClause } from "../language/edit-query.ts";
 import type { LogRecord } from "../service/logloom.ts";
 import { Button, IconButton } from "../shared/basic-controls.tsx";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { prefer, usePreferences } from "../shared/preferences.ts";
+import { useEditQuery } from "./edit-query-context.ts";
 import { useFeatures } from "./reader-features.ts";
 import { ExportMenu } from "./export-menu.tsx";
 import type { Run } from "./search-run.ts";
@@ -18,12 +20,21 @@ export function RowsBar({ run, rows, answer, isBusy, onFields }: {
 }) {
   const { wrap, roomy } = usePreferences();
   const features = useFeatures();
+  const edit = useEditQuery();
   return (
     <div className="rows-bar">
       {features.fields && <IconButton icon="fields" label={say("Fields (f)")} onClick={onFields} />}
       <p className="rows-count">
         <PanelNote answer={answer} isBusy={isBusy} />
       </p>
+      {hasClause(run.query, "attrs.kind", "span") && (
+        <Button
+          look="small quiet"
+          onClick={() => edit(byDuration)}
+        >
+          {say("By duration")}
+        </Button>
+      )}
       {!run.isLive && (
         <Button
           look="small quiet"
