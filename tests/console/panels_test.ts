@@ -181,6 +181,7 @@ inBrowser(
       "/rest/v1/rpc/list_alert_incidents",
       "/rest/v1/rpc/list_log_tenants",
       "/rest/v1/rpc/log_overview",
+      "/rest/v1/rpc/log_stats",
     ], "the first load");
     assert.equal(await page.title(), "Overview · Logloom");
     assert.match(await row("shop").innerText(), /^shop\s+12×3\s+6\s*new/);

@@ -107,6 +107,14 @@ inBrowser(
     await page.getByRole("button", { name: "By duration" }).click();
     await page.locator(".bars tbody tr").first().getByText("/checkout").waitFor();
     assert.match(await boxText(page), /^attrs.kind:span \| max\(attrs.duration_ms\)/);
+    await page.getByRole("link", { name: "Overview" }).click();
+    const requests = page.getByRole("region", { name: "Requests" }).locator("tbody tr");
+    await requests.nth(1).waitFor();
+    assert.deepEqual(
+      (await requests.allInnerTexts()).map(wordsOf).sort(),
+      ["pay /pay 1 600 600 1 100", "web /checkout 0 1,000 1,000 1 0"],
+    );
+
     // The newest record of an error leads to the same trace.
     await page.getByRole("link", { name: "Errors" }).click();
     await page.getByRole("button", { name: /declined/ }).click();

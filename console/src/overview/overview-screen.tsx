@@ -12,6 +12,7 @@ import { shortTime, tickTime, type Zone } from "../shared/format-time.ts";
 import type { LogOverview } from "../service/logloom.ts";
 import { say } from "../shared/translate.ts";
 import { IncidentStrip } from "./incident-strip.tsx";
+import { RequestsTable } from "./requests-table.tsx";
 import { SilentHosts } from "./silent-hosts.tsx";
 import { ServicesTable } from "./services-table.tsx";
 import { useNewcomer } from "./use-newcomer.ts";
@@ -101,6 +102,7 @@ export function OverviewScreen() {
           </>
         )}
       </Loaded>
+      {instants && services.length > 0 && <RequestsTable range={range} instants={instants} />}
     </div>
   );
 }
