@@ -8,7 +8,7 @@ import { stack } from "./stack.ts";
 export async function sealed(
   tenant: Pick<Tenant, "token">,
   secrets: Record<string, string>,
-  by: "logloom-stream" | "logloom-notify" = "logloom-stream",
+  by: "logloom-stream" | "logloom-notify" | "ingest" = "logloom-stream",
 ): Promise<Record<string, string>> {
   const { status, body } = await call<{ p_secrets: Record<string, string> }>(
     `/functions/v1/${by}/v1/seal`,
