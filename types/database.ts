@@ -2158,6 +2158,7 @@ export type Database = {
         "restored_records": number | null;
         "dropped": number | null;
         "rules": (Database["public"]["CompositeTypes"]["logloom_ingest_rule_hour"])[] | null;
+        "spans": number | null;
       };
       "logloom_usage_day": {
         "day": string | null;

@@ -1161,11 +1161,17 @@ ALTER TABLE "logloom"."plans"
 ALTER TABLE "logloom"."plans"
   ADD COLUMN "max_ingest_rules" integer NOT NULL DEFAULT 20;
 
+ALTER TABLE "logloom"."plans"
+  ADD COLUMN "max_span_share" real NOT NULL DEFAULT 0.5;
+
 ALTER TABLE "logloom"."usage_days"
   ADD COLUMN "refused" bigint NOT NULL DEFAULT 0;
 
 ALTER TABLE "logloom"."usage_days"
   ADD COLUMN "dropped" bigint NOT NULL DEFAULT 0;
+
+ALTER TABLE "logloom"."usage_days"
+  ADD COLUMN "spans" bigint NOT NULL DEFAULT 0;
 
 ALTER TABLE "logloom_private"."alert_groups"
   ADD COLUMN "parts" text[];
@@ -1202,6 +1208,9 @@ ALTER TABLE "logloom_private"."installation"
 
 ALTER TABLE "logloom_private"."queue"
   ADD COLUMN "dropped" integer NOT NULL DEFAULT 0;
+
+ALTER TABLE "logloom_private"."queue"
+  ADD COLUMN "spans" integer NOT NULL DEFAULT 0;
 
 ALTER TABLE "logloom_private"."settings"
   ADD COLUMN "max_storage_bytes" bigint;
@@ -1530,7 +1539,11 @@ ALTER TYPE "logloom_private"."ingest_request" ADD ATTRIBUTE "p_rule_counts" logl
 
 ALTER TYPE "logloom_private"."ingest_request" ADD ATTRIBUTE "p_rules_version" text CASCADE;
 
+ALTER TYPE "logloom_private"."ingest_request" ADD ATTRIBUTE "p_spans" integer CASCADE;
+
 ALTER TYPE "logloom_private"."ingest_state" ADD ATTRIBUTE "rules_version" text CASCADE;
+
+ALTER TYPE "logloom_private"."ingest_state" ADD ATTRIBUTE "spans_are_full" boolean CASCADE;
 
 ALTER TYPE "logloom_private"."ingest_state" ADD ATTRIBUTE "storage_is_full" boolean CASCADE;
 
@@ -1595,6 +1608,8 @@ ALTER TYPE "public"."logloom_log_stream" ADD ATTRIBUTE "test_answer" text CASCAD
 ALTER TYPE "public"."logloom_usage" ADD ATTRIBUTE "dropped" bigint CASCADE;
 
 ALTER TYPE "public"."logloom_usage" ADD ATTRIBUTE "rules" public.logloom_ingest_rule_hour[] CASCADE;
+
+ALTER TYPE "public"."logloom_usage" ADD ATTRIBUTE "spans" bigint CASCADE;
 
 CREATE OR REPLACE FUNCTION logloom.audit (
   action      text,
@@ -9110,7 +9125,7 @@ begin
   perform pg_advisory_xact_lock_shared(logloom_private.lock_key('queue'));
   insert into logloom_private.queue (
     slot, batch_id, batch_key, tenant_id, key_id, received_at, events, bytes, ts_min, ts_max,
-    record_bytes, dropped, rule_counts,
+    record_bytes, dropped, rule_counts, spans,
     -- fields sent joined: {name}
     ts, level, msg, service, env, req_id, user_id, route, host, attrs
     -- fields end
@@ -9123,6 +9138,8 @@ begin
     coalesce(p_request.p_bytes, 0)::bigint * v_billed / (v_events + v_dropped),
     coalesce(m.ts_min, v_received_at), coalesce(m.ts_max, v_received_at), m.record_bytes,
     v_dropped, p_request.p_rule_counts,
+    case when p_request.p_spans > 0
+      then (select count(*) from unnest(p_request.p_attrs) a where a ->> 'kind' = 'span') else 0 end,
     -- fields sent joined: p_request.p_{name}
     p_request.p_ts, p_request.p_level, p_request.p_msg, p_request.p_service, p_request.p_env,
     p_request.p_req_id, p_request.p_user_id, p_request.p_route, p_request.p_host, p_request.p_attrs
@@ -12290,6 +12307,7 @@ begin
   end if;
   if p_state.keeps_from > any (p_request.p_ts) or p_state.takes_to < any (p_request.p_ts)
     or p_state.service <> any (p_request.p_service)
+    or p_state.spans_are_full and p_request.p_spans > 0
   then
     p_request := logloom_private.reject_events(p_request, p_state);
   end if;
@@ -12635,6 +12653,7 @@ begin
     v_sender.service,
     (select r.version from logloom_private.ingest_rule_sets r
       where r.tenant_id = v_sender.tenant_id)::text,
+    m.spans >= v_plan.max_span_share::float8 * v_plan.monthly_events_limit,
     t.bytes >= s.max_storage_bytes and (s.storage_policy = 'refuse' or t.is_stuck)
   into v_state
   from logloom_private.queue_pointer q
@@ -12645,7 +12664,8 @@ begin
   left join logloom_private.jobs h on h.name = 'write_logs'
   cross join (
     select
-      coalesce(sum(u.events), 0)::bigint as events, coalesce(sum(u.bytes), 0)::bigint as bytes
+      coalesce(sum(u.events), 0)::bigint as events, coalesce(sum(u.bytes), 0)::bigint as bytes,
+      coalesce(sum(u.spans), 0)::bigint as spans
     from logloom.usage_days u
     where u.tenant_id = v_sender.tenant_id and u.day >= v_month::date
   ) m;
@@ -15469,14 +15489,15 @@ begin
       $query$
         with b as materialized (
           select q.batch_id, q.tenant_id, q.received_at, q.events, q.bytes, q.dropped,
-            q.rule_counts
+            q.rule_counts, q.spans
           from logloom_private.%I q
           where q.batch_id > $1 and q.batch_id <= $2
         ), counted as (
-          insert into logloom.usage_days as u (tenant_id, day, events, bytes, dropped)
+          insert into logloom.usage_days as u (tenant_id, day, events, bytes, dropped, spans)
           select
             b.tenant_id, (b.received_at at time zone 'UTC')::date,
-            sum(b.events + s.count_dropped::integer * b.dropped), sum(b.bytes), sum(b.dropped)
+            sum(b.events + s.count_dropped::integer * b.dropped), sum(b.bytes), sum(b.dropped),
+            sum(b.spans)
           from b
           cross join logloom_private.settings s
           -- Skips tenants that were deleted meanwhile.
@@ -15484,7 +15505,7 @@ begin
           group by 1, 2
           on conflict (tenant_id, day) do update
           set events = u.events + excluded.events, bytes = u.bytes + excluded.bytes,
-            dropped = u.dropped + excluded.dropped
+            dropped = u.dropped + excluded.dropped, spans = u.spans + excluded.spans
         ), ruled as (
           insert into logloom.ingest_rule_hours as h (
             tenant_id, rule_id, hour, seen, matched, masked, dropped, sampled, not_checked, bytes
@@ -23107,6 +23128,12 @@ declare
   v_old constant text := format(
     'ts is older than the retention of %s days', logloom_private.retention_days(p_state.tenant_id)
   );
+  v_refuses_spans constant boolean :=
+    p_state.spans_are_full and coalesce(p_request.p_spans, 0) > 0;
+  v_share constant text := format(
+    'Plan limit exceeded: spans are %s %% of the month''s events',
+    round((100 * (p_state.plan).max_span_share)::numeric)
+  );
   v_is_kept boolean[];
 begin
   if p_request.p_guessed is not null then
@@ -23115,7 +23142,9 @@ begin
   v_is_kept := array(
     select (e.ts between p_state.keeps_from and p_state.takes_to) is not false
       and (e.service = p_state.service) is not false
-    from unnest(p_request.p_ts, p_request.p_service) with ordinality e (ts, service, i)
+      and not (v_refuses_spans and (e.attrs ->> 'kind' = 'span') is true)
+    from unnest(p_request.p_ts, p_request.p_service, p_request.p_attrs)
+      with ordinality e (ts, service, attrs, i)
     order by e.i
   );
   p_request.p_errors := (
@@ -23128,10 +23157,13 @@ begin
         json_build_object(
           'index', o.index,
           'code', case
-            when o.is_of_another then 'service_is_another' else 'ts_out_of_range'
+            when o.is_of_another then 'service_is_another'
+            when o.is_in_range then 'span_limit_reached'
+            else 'ts_out_of_range'
           end,
           'message', case
             when o.is_of_another then v_of_another
+            when o.is_in_range then v_share
             when o.ts > p_state.takes_to then v_ahead
             else v_old
           end
@@ -23140,6 +23172,7 @@ begin
       from (
         select
           e.ts, (e.service <> p_state.service) is true as is_of_another,
+          (e.ts between p_state.keeps_from and p_state.takes_to) is not false as is_in_range,
           coalesce(p_request.p_positions[e.i], e.i - 1)::integer as index
         from unnest(p_request.p_ts, p_request.p_service, v_is_kept)
           with ordinality e (ts, service, is_kept, i)
@@ -32261,11 +32294,10 @@ begin
     where r.tenant_id = v_tenant_id
       and r.requested_at >= v_month::timestamp at time zone 'UTC'
   );
-  v_result.dropped := (
-    select coalesce(sum(u.dropped), 0)
-    from logloom.usage_days u
-    where u.tenant_id = v_tenant_id and u.day >= v_month
-  );
+  select coalesce(sum(u.dropped), 0), coalesce(sum(u.spans), 0)
+  into v_result.dropped, v_result.spans
+  from logloom.usage_days u
+  where u.tenant_id = v_tenant_id and u.day >= v_month;
   v_result.rules := array(
     select row(
       h.rule_id, h.hour, h.seen, h.matched, h.masked, h.dropped, h.sampled, h.not_checked, h.bytes
@@ -33226,6 +33258,9 @@ ALTER TABLE "logloom"."plans"
 ALTER TABLE "logloom"."plans"
   ADD CONSTRAINT "plans_max_ingest_rules_is_limited" CHECK (((max_ingest_rules >= 0) AND (max_ingest_rules <= 100)));
 
+ALTER TABLE "logloom"."plans"
+  ADD CONSTRAINT "plans_max_span_share_is_limited" CHECK (((max_span_share >= (0)::double precision) AND (max_span_share <= (1)::double precision)));
+
 ALTER TABLE "logloom"."retention_runs"
   ADD CONSTRAINT "retention_runs_erasure_has_query" CHECK (((kind <> 'erasure'::text) OR ((query_dsl IS NOT NULL) AND (ts_from IS NOT NULL))));
 
@@ -33657,6 +33692,8 @@ COMMENT ON COLUMN "logloom"."tenant_settings"."retention_days" IS 'May be above 
 COMMENT ON COLUMN "logloom"."usage_days"."dropped" IS 'Events that ingest rules removed. They are in events only if settings.count_dropped is on.';
 
 COMMENT ON COLUMN "logloom"."usage_days"."refused" IS 'Records that the database itself made for the tenant, such as those of logloom.log(), and that its limits did not allow.';
+
+COMMENT ON COLUMN "logloom"."usage_days"."spans" IS 'How many of the events are spans. Queued batches are not in it yet, so spans may exceed their share a little.';
 
 COMMENT ON COLUMN "logloom_private"."alert_plans"."reopened_from" IS 'The end of the first window that is evaluated again, because SQL logged in it and committed after alert_grace.';
 
@@ -34388,11 +34425,11 @@ COMMENT ON TYPE "logloom_private"."error_event" IS 'A group that is new or regre
 
 COMMENT ON TYPE "logloom_private"."ingest_answer" IS 'The answer to a request: body, headers {name: value}, how many events it added to the queue (0 for a repeat), and status 200; 412 with the rules of the tenant.';
 
-COMMENT ON TYPE "logloom_private"."ingest_request" IS 'One request of ingest. The caller is p_key_digest (hex SHA-256 of an API key or ingest token), or p_claims (of a verified token), or p_tenant_id. Events are parallel arrays. p_ts has a value for each event, null if the event has no time; without p_ts the request only authenticates and asks for the limits. p_positions: the index of each event in the request; null if the function ingest rejected none. p_rejected, p_errors: the events that the function ingest rejected. p_slice: the number, from 0, of this part of a request that comes in several calls; the first one decides whether the limits of the plan allow the request. p_cut: events that were cut to max_record_bytes or max_record_values. p_all_errors: errors list every rejected event instead of the first hundred. p_guessed: events whose ts had a name that may mean something else, as {place: {name: value}}; places count from 1. If such a ts is out of range, it becomes an attribute. p_dropped: events of this slice that rules of the tenant removed. p_rule_counts: what each rule did. p_rules_version: the version of the rules that were applied; null: none.';
+COMMENT ON TYPE "logloom_private"."ingest_request" IS 'One request of ingest. The caller is p_key_digest (hex SHA-256 of an API key or ingest token), or p_claims (of a verified token), or p_tenant_id. Events are parallel arrays. p_ts has a value for each event, null if the event has no time; without p_ts the request only authenticates and asks for the limits. p_positions: the index of each event in the request; null if the function ingest rejected none. p_rejected, p_errors: the events that the function ingest rejected. p_slice: the number, from 0, of this part of a request that comes in several calls; the first one decides whether the limits of the plan allow the request. p_cut: events that were cut to max_record_bytes or max_record_values. p_all_errors: errors list every rejected event instead of the first hundred. p_guessed: events whose ts had a name that may mean something else, as {place: {name: value}}; places count from 1. If such a ts is out of range, it becomes an attribute. p_dropped: events of this slice that rules of the tenant removed. p_rule_counts: what each rule did. p_rules_version: the version of the rules that were applied; null: none. p_spans: how many of the events are spans.';
 
 COMMENT ON TYPE "logloom_private"."ingest_rule_count" IS 'What a rule did to a slice of a request: events that it saw and that matched, values that it replaced (masked) or could not check in time (not_checked), events that it removed (dropped, or sampled), and the bytes that this saved.';
 
-COMMENT ON TYPE "logloom_private"."ingest_state" IS 'A sender and its limits, read once per call for all requests of a caller. keeps_from, takes_to: the allowed range of ts. events, bytes: used in the month; complete if a limit is near. batches: how many batches of the queue may be missing from events and bytes. headers: sent with every answer; X-Logloom-Writer if pg_cron does not run the writer. service: the only service that the sender may send for; null: any. rules_version: of the tenant''s ingest rules; null: no rule is on.';
+COMMENT ON TYPE "logloom_private"."ingest_state" IS 'A sender and its limits, read once per call for all requests of a caller. keeps_from, takes_to: the allowed range of ts. events, bytes: used in the month; complete if a limit is near. batches: how many batches of the queue may be missing from events and bytes. headers: sent with every answer; X-Logloom-Writer if pg_cron does not run the writer. service: the only service that the sender may send for; null: any. rules_version: of the tenant''s ingest rules; null: no rule is on. spans_are_full: spans have their share of the month.';
 
 COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom, and what the holder does. deletion: seals or deletes records of past days. writer: adds records or moves the queue. partitions: creates or drops a day. log_counts: adds up or deletes counts. queue: enqueues (shared) or switches the slot (exclusive). notifications, streams, archive: claims work; limits hold because claims are made one at a time. Some locks have a second key, a hash of the lane or the tenant. lane: one worker in a lane. alerts: one evaluator of a tenant''s rules. delete_logs: one new deletion of a tenant at a time. members: one change of a tenant''s members at a time. notifications: one test or confirmation of a tenant''s address at a time. errors: counts errors in their groups; a deletion that subtracts some takes it after its own. audit: links audit events.';
 
@@ -34556,7 +34593,7 @@ COMMENT ON TYPE "public"."logloom_tenant_settings" IS 'The effective settings of
 
 COMMENT ON TYPE "public"."logloom_unsealed_secret" IS 'Secrets of a rule that were not sealed with the function''s current key.';
 
-COMMENT ON TYPE "public"."logloom_usage" IS 'The usage of a tenant in the current UTC month, the limits of its plan, and the usage by month and day of the requested months, newest first. bytes: bytes of request bodies. stored: disk space of the records. restored_records: records restored from the archive this month. dropped: events that ingest rules removed this month. rules: what each ingest rule did in each of the last 24 hours, newest first.';
+COMMENT ON TYPE "public"."logloom_usage" IS 'The usage of a tenant in the current UTC month, the limits of its plan, and the usage by month and day of the requested months, newest first. bytes: bytes of request bodies. stored: disk space of the records. restored_records: records restored from the archive this month. dropped: events that ingest rules removed this month. rules: what each ingest rule did in each of the last 24 hours, newest first. spans: how many of the month''s events are spans of traces.';
 
 COMMENT ON TYPE "public"."logloom_usage_month" IS 'Accepted events and bytes of a UTC month (YYYY-MM).';
 

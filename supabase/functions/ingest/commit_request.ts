@@ -157,6 +157,8 @@ function sliceCommit(
   mayShare: boolean,
   commit: Commit,
 ): () => Promise<Answer> {
+  const spans = spansIn(batch);
+  if (spans > 0) parameters = { ...parameters, p_spans: spans };
   let request = batchText(batch, parameters);
   let isCut = false;
   return async () => {
@@ -174,6 +176,13 @@ function sliceCommit(
     isCut = cut.p_cut !== undefined;
     return await commit(caller, request, mayShare);
   };
+}
+
+/** How many events are spans, which may use only a share of the tenant's month. */
+function spansIn({ p_attrs: attrs = [] }: Batch): number {
+  let spans = 0;
+  for (const one of attrs) if (one?.kind === "span") spans++;
+  return spans;
 }
 
 interface Limits {

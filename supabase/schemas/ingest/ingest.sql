@@ -160,6 +160,7 @@ begin
   end if;
   if p_state.keeps_from > any (p_request.p_ts) or p_state.takes_to < any (p_request.p_ts)
     or p_state.service <> any (p_request.p_service)
+    or p_state.spans_are_full and p_request.p_spans > 0
   then
     p_request := logloom_private.reject_events(p_request, p_state);
   end if;

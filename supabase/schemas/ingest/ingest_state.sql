@@ -79,6 +79,7 @@ begin
     v_sender.service,
     (select r.version from logloom_private.ingest_rule_sets r
       where r.tenant_id = v_sender.tenant_id)::text,
+    m.spans >= v_plan.max_span_share::float8 * v_plan.monthly_events_limit,
     t.bytes >= s.max_storage_bytes and (s.storage_policy = 'refuse' or t.is_stuck)
   into v_state
   from logloom_private.queue_pointer q
@@ -89,7 +90,8 @@ begin
   left join logloom_private.jobs h on h.name = 'write_logs'
   cross join (
     select
-      coalesce(sum(u.events), 0)::bigint as events, coalesce(sum(u.bytes), 0)::bigint as bytes
+      coalesce(sum(u.events), 0)::bigint as events, coalesce(sum(u.bytes), 0)::bigint as bytes,
+      coalesce(sum(u.spans), 0)::bigint as spans
     from logloom.usage_days u
     where u.tenant_id = v_sender.tenant_id and u.day >= v_month::date
   ) m;

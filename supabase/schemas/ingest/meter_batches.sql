@@ -21,14 +21,15 @@ begin
       $query$
         with b as materialized (
           select q.batch_id, q.tenant_id, q.received_at, q.events, q.bytes, q.dropped,
-            q.rule_counts
+            q.rule_counts, q.spans
           from logloom_private.%I q
           where q.batch_id > $1 and q.batch_id <= $2
         ), counted as (
-          insert into logloom.usage_days as u (tenant_id, day, events, bytes, dropped)
+          insert into logloom.usage_days as u (tenant_id, day, events, bytes, dropped, spans)
           select
             b.tenant_id, (b.received_at at time zone 'UTC')::date,
-            sum(b.events + s.count_dropped::integer * b.dropped), sum(b.bytes), sum(b.dropped)
+            sum(b.events + s.count_dropped::integer * b.dropped), sum(b.bytes), sum(b.dropped),
+            sum(b.spans)
           from b
           cross join logloom_private.settings s
           -- Skips tenants that were deleted meanwhile.
@@ -36,7 +37,7 @@ begin
           group by 1, 2
           on conflict (tenant_id, day) do update
           set events = u.events + excluded.events, bytes = u.bytes + excluded.bytes,
-            dropped = u.dropped + excluded.dropped
+            dropped = u.dropped + excluded.dropped, spans = u.spans + excluded.spans
         ), ruled as (
           insert into logloom.ingest_rule_hours as h (
             tenant_id, rule_id, hour, seen, matched, masked, dropped, sampled, not_checked, bytes

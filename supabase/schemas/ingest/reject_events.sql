@@ -50,8 +50,8 @@ begin
 end;
 $$;
 
--- Removes events whose ts is out of range, or whose service the sender may not send for. Counts
--- them in p_rejected and lists them in p_errors by their index in the request: the first 100, or
+-- Removes events whose ts is out of range, or whose service the sender may not send for, and spans
+-- above their share of the month. Counts them in p_rejected and lists them in p_errors by their index in the request: the first 100, or
 -- all if p_all_errors.
 create function logloom_private.reject_events(
   p_request logloom_private.ingest_request,
@@ -75,6 +75,12 @@ declare
   v_old constant text := format(
     'ts is older than the retention of %s days', logloom_private.retention_days(p_state.tenant_id)
   );
+  v_refuses_spans constant boolean :=
+    p_state.spans_are_full and coalesce(p_request.p_spans, 0) > 0;
+  v_share constant text := format(
+    'Plan limit exceeded: spans are %s %% of the month''s events',
+    round((100 * (p_state.plan).max_span_share)::numeric)
+  );
   v_is_kept boolean[];
 begin
   if p_request.p_guessed is not null then
@@ -83,7 +89,9 @@ begin
   v_is_kept := array(
     select (e.ts between p_state.keeps_from and p_state.takes_to) is not false
       and (e.service = p_state.service) is not false
-    from unnest(p_request.p_ts, p_request.p_service) with ordinality e (ts, service, i)
+      and not (v_refuses_spans and (e.attrs ->> 'kind' = 'span') is true)
+    from unnest(p_request.p_ts, p_request.p_service, p_request.p_attrs)
+      with ordinality e (ts, service, attrs, i)
     order by e.i
   );
   p_request.p_errors := (
@@ -96,10 +104,13 @@ begin
         json_build_object(
           'index', o.index,
           'code', case
-            when o.is_of_another then 'service_is_another' else 'ts_out_of_range'
+            when o.is_of_another then 'service_is_another'
+            when o.is_in_range then 'span_limit_reached'
+            else 'ts_out_of_range'
           end,
           'message', case
             when o.is_of_another then v_of_another
+            when o.is_in_range then v_share
             when o.ts > p_state.takes_to then v_ahead
             else v_old
           end
@@ -108,6 +119,7 @@ begin
       from (
         select
           e.ts, (e.service <> p_state.service) is true as is_of_another,
+          (e.ts between p_state.keeps_from and p_state.takes_to) is not false as is_in_range,
           coalesce(p_request.p_positions[e.i], e.i - 1)::integer as index
         from unnest(p_request.p_ts, p_request.p_service, v_is_kept)
           with ordinality e (ts, service, is_kept, i)

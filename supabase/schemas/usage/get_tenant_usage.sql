@@ -104,7 +104,8 @@ create type public.logloom_usage as (
   stored public.logloom_stored,
   restored_records bigint,
   dropped bigint,
-  rules public.logloom_ingest_rule_hour[]
+  rules public.logloom_ingest_rule_hour[],
+  spans bigint
 );
 
 comment on type public.logloom_usage is
@@ -112,7 +113,7 @@ comment on type public.logloom_usage is
   'and day of the requested months, newest first. bytes: bytes of request bodies. stored: disk '
   'space of the records. restored_records: records restored from the archive this month. dropped: '
   'events that ingest rules removed this month. rules: what each ingest rule did in each of the '
-  'last 24 hours, newest first.';
+  'last 24 hours, newest first. spans: how many of the month''s events are spans of traces.';
 
 -- Returns usage_of for the tenant of the request.
 create function logloom_private.my_usage(p_tenant_id text, p_from date)
@@ -181,11 +182,10 @@ begin
     where r.tenant_id = v_tenant_id
       and r.requested_at >= v_month::timestamp at time zone 'UTC'
   );
-  v_result.dropped := (
-    select coalesce(sum(u.dropped), 0)
-    from logloom.usage_days u
-    where u.tenant_id = v_tenant_id and u.day >= v_month
-  );
+  select coalesce(sum(u.dropped), 0), coalesce(sum(u.spans), 0)
+  into v_result.dropped, v_result.spans
+  from logloom.usage_days u
+  where u.tenant_id = v_tenant_id and u.day >= v_month;
   v_result.rules := array(
     select row(
       h.rule_id, h.hour, h.seen, h.matched, h.masked, h.dropped, h.sampled, h.not_checked, h.bytes

@@ -27,6 +27,7 @@ create table logloom_private.queue (
   attrs jsonb[] compression lz4,
   record_bytes integer[] compression lz4,
   dropped integer not null default 0,
+  spans integer not null default 0,
   rule_counts logloom_private.ingest_rule_count[],
   primary key (batch_id, slot)
 )

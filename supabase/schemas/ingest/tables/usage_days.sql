@@ -5,6 +5,7 @@ create table logloom.usage_days (
   bytes bigint not null,
   refused bigint not null default 0,
   dropped bigint not null default 0,
+  spans bigint not null default 0,
   primary key (tenant_id, day)
 )
 -- Today's rows change all the time. Free space on the page saves updates of the index.
@@ -26,3 +27,7 @@ comment on column logloom.usage_days.refused is
 
 comment on column logloom.usage_days.dropped is
   'Events that ingest rules removed. They are in events only if settings.count_dropped is on.';
+
+comment on column logloom.usage_days.spans is
+  'How many of the events are spans. Queued batches are not in it yet, so spans may exceed their '
+  'share a little.';

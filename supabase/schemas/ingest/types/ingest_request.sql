@@ -34,7 +34,8 @@ create type logloom_private.ingest_request as (
   p_guessed jsonb,
   p_dropped integer,
   p_rule_counts logloom_private.ingest_rule_count[],
-  p_rules_version text
+  p_rules_version text,
+  p_spans integer
 );
 
 comment on type logloom_private.ingest_request is
@@ -49,4 +50,5 @@ comment on type logloom_private.ingest_request is
   'of the first hundred. p_guessed: events whose ts had a name that may mean something else, as '
   '{place: {name: value}}; places count from 1. If such a ts is out of range, it becomes an '
   'attribute. p_dropped: events of this slice that rules of the tenant removed. p_rule_counts: '
-  'what each rule did. p_rules_version: the version of the rules that were applied; null: none.';
+  'what each rule did. p_rules_version: the version of the rules that were applied; null: none. '
+  'p_spans: how many of the events are spans.';

@@ -15,6 +15,7 @@ create type logloom_private.ingest_state as (
   headers jsonb,
   service text,
   rules_version text,
+  spans_are_full boolean,
   storage_is_full boolean
 );
 
@@ -24,7 +25,7 @@ comment on type logloom_private.ingest_state is
   'batches: how many batches of the queue may be missing from events and bytes. headers: sent with '
   'every answer; X-Logloom-Writer if pg_cron does not run the writer. service: the only service '
   'that the sender may send for; null: any. rules_version: of the tenant''s ingest rules; null: no '
-  'rule is on.';
+  'rule is on. spans_are_full: spans have their share of the month.';
 
 create type logloom_private.ingest_answer as (
   body json, headers jsonb, ingested integer, status integer

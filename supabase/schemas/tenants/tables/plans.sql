@@ -37,6 +37,7 @@ create table logloom.plans (
   audit_retention_days integer not null default 400,
   audit_events_per_day integer not null default 100000,
   max_ingest_rules integer not null default 20,
+  max_span_share real not null default 0.5,
   constraint plans_limits_are_not_negative check (
     least(monthly_events_limit, monthly_bytes_limit, max_saved_searches, max_alerts) >= 0
   ),
@@ -57,6 +58,7 @@ create table logloom.plans (
   ),
   constraint plans_audit_events_per_day_is_not_negative check (audit_events_per_day >= 0),
   constraint plans_max_ingest_rules_is_limited check (max_ingest_rules between 0 and 100),
+  constraint plans_max_span_share_is_limited check (max_span_share between 0 and 1),
   constraint plans_max_error_groups_is_not_negative check (max_error_groups >= 0),
   constraint plans_notifications_are_limited check (
     least(emails_per_hour, webhooks_per_hour, max_notification_addresses) >= 0
