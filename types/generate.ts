@@ -164,6 +164,7 @@ const parameterTypes: Record<string, string> = {
   p_on_absent: 'AlertRule["on_absent"]',
   p_order: '"asc" | "desc"',
   p_role: "Role",
+  p_rules: 'Partial<TenantSettings["retention_rules"][number]>[]',
   p_scopes: "Scope[]",
   p_secrets: "Record<string, string | null>",
   p_state: 'AlertIncident["state"] | "unresolved"',

@@ -30,6 +30,7 @@ Deno.test("a tenant appears with its first write, on the default plan", async ()
     pipeline_config: { retention_days: 7, compression: true },
     notification_preferences: { email_enabled: true, webhook_enabled: true },
     stored: { sealed_bytes: 0, hot_bytes: 0 },
+    retention_rules: [],
   });
 });
 
@@ -45,6 +46,7 @@ Deno.test("only the given settings change", async () => {
       pipeline_config: { retention_days: 3, compression: true },
       notification_preferences: { email_enabled: true, webhook_enabled: false },
       stored: { sealed_bytes: 0, hot_bytes: 0 },
+      retention_rules: [],
     },
   );
   await client.call("update_tenant_settings", {
@@ -56,6 +58,7 @@ Deno.test("only the given settings change", async () => {
     pipeline_config: { retention_days: 3, compression: false },
     notification_preferences: { email_enabled: true, webhook_enabled: false },
     stored: { sealed_bytes: 0, hot_bytes: 0 },
+    retention_rules: [],
   });
   const wrong: [unknown, unknown, string][] = [
     [{ retention_days: 8 }, undefined, "pipeline_config.retention_days must be from 1 to 7"],

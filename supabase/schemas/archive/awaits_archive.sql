@@ -82,7 +82,7 @@ begin
   select s.* into v_settings from logloom_private.settings s;
   if v_settings.archive_overtaken = 'drop'
     and logloom_private.day_start(
-      p_day + logloom_private.retention_days(p_tenant_id) + 1
+      p_day + logloom_private.longest_days(p_tenant_id) + 1
     ) + v_settings.archive_grace <= logloom_private.day_start(p_today)
   then
     return false;

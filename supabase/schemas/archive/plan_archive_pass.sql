@@ -157,7 +157,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_settings logloom_private.settings;
-  v_retention constant integer := logloom_private.retention_days(p_tenant_id);
+  v_retention constant integer := logloom_private.shared_retention_days(p_tenant_id);
   v_write_seq constant bigint :=
     coalesce((select max(w.write_seq) from logloom_private.log_writes w), 0);
   v_day date;

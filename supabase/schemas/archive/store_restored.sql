@@ -13,7 +13,7 @@ declare
   v_query constant logloom_private.compiled_query :=
     logloom_private.compile_query(p_restore.query_dsl, p_restore.requested_at);
   v_span constant integer :=
-    logloom_private.block_days(logloom_private.retention_days(p_part.tenant_id));
+    logloom_private.block_days(logloom_private.shared_retention_days(p_part.tenant_id));
   v_records logloom.logs[] := logloom_private.archived_records(p_part, p_records);
   v_there uuid[];
   v_from date;

@@ -63,7 +63,7 @@ begin
   select new.tenant_id, logloom_private.actor(), 'settings.changed', 'settings', c.changes
   from logloom_private.changed_members(
     case when tg_op = 'UPDATE' then to_jsonb(old) - 'updated_at' end,
-    to_jsonb(new) - 'updated_at' - 'tenant_id'
+    to_jsonb(new) - array['updated_at', 'tenant_id', 'rules_days_max']
   ) c (changes)
   where c.changes <> '{}';
   return null;

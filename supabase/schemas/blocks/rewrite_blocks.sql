@@ -19,7 +19,7 @@ immutable
 return p_day - (p_day - date '0001-01-01') % p_days;
 
 -- Replaces blocks of a tenant, in this transaction: by one block, or, with p_days, by one for each
--- span of p_days days. holds_counts must be the same for all of the blocks.
+-- span of p_days days. holds_counts and kept_days must be the same for all of the blocks.
 create function logloom_private.rewrite_blocks(
   p_tenant_id text,
   p_block_ids bigint[],
@@ -62,7 +62,7 @@ begin
             logloom_private.day_start(v_day)
           )
         ),
-        v_block.holds_counts
+        v_block.holds_counts, v_block.kept_days
       )).records,
       0
     );

@@ -48,9 +48,10 @@ begin
         'require_room_for', 'require_room_for_api_key', 'require_room_for_baseline',
         'require_room_for_log_dashboard', 'require_rule_in_view', 'require_view_by_admin',
         'require_view_for_key', 'require_writing_client', 'resolve_tenant_to_change',
-        'retention_days', 'saved_search_of', 'sent_claims', 'service_operations', 'shown_baseline',
-        'shown_secrets', 'tags_are_valid', 'tenant_with_plan', 'time_parameter', 'token_is_valid',
-        'trim_space', 'verify_trail', 'with_baseline'
+        'retention_days', 'retention_rules', 'saved_search_of', 'sent_claims',
+        'service_operations', 'shown_baseline', 'shown_secrets', 'tags_are_valid',
+        'tenant_with_plan', 'time_parameter', 'token_is_valid', 'trim_space', 'verify_trail',
+        'with_baseline'
       ]),
       ('service_role', array[
         'claim_archive_work', 'claim_due_notifications', 'claim_due_streams',

@@ -95,6 +95,7 @@ begin
       ('rotate_api_key', '{user,service_role}', null),
       ('run_saved_search', '{user}', null),
       ('search_logs', '{user,viewer}', 'read_log_page'),
+      ('set_retention_rules', '{user,service_role}', null),
       ('set_tenant_member_role', '{user,service_role}', null),
       ('switch_log_tenant', '{user,viewer}', null),
       ('tail_logs', '{user,viewer}', 'read_log_tail'),

@@ -54,7 +54,9 @@ begin
     date_trunc('day', now(), 'UTC') - make_interval(hours => 24 * least(
       coalesce(
         (
-          select c.retention_days
+          select greatest(
+            coalesce(c.retention_days, v_plan.retention_days_default), c.rules_days_max
+          )
           from logloom.tenant_settings c
           where c.tenant_id = v_sender.tenant_id
         ),

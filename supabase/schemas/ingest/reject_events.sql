@@ -73,7 +73,7 @@ declare
     from logloom_private.settings s
   );
   v_old constant text := format(
-    'ts is older than the retention of %s days', logloom_private.retention_days(p_state.tenant_id)
+    'ts is older than the retention of %s days', logloom_private.longest_days(p_state.tenant_id)
   );
   v_refuses_spans constant boolean :=
     p_state.spans_are_full and coalesce(p_request.p_spans, 0) > 0;

@@ -58,7 +58,7 @@ begin
           v_block.tenant_id, v_block.block_id, logloom_private.bit_positions(~v_bits)
         )
       ),
-      v_block.holds_counts
+      v_block.holds_counts, v_block.kept_days
     );
   end if;
   delete from logloom_private.blocks c
@@ -82,7 +82,9 @@ declare
 begin
   -- Goes tenant by tenant, because the blocks may be on other nodes.
   for v_tenant in
-    select k.tenant_id, logloom_private.block_days(p_place.today - k.first_kept_day) as days
+    select
+      k.tenant_id,
+      logloom_private.block_days(logloom_private.shared_retention_days(k.tenant_id)) as days
     from logloom_private.first_kept_days(p_place.today) k
     where k.tenant_id > p_place.spans_through
     order by k.tenant_id

@@ -34,7 +34,8 @@ begin
   values (p_today)
   on conflict (singleton) do update
   set today = excluded.today, spans_through = '', done_through = null, day = null,
-    tenant_through = null, attempts = 0, error = null, finished_at = null;
+    tenant_through = null, attempts = 0, error = null, finished_at = null, rules_through = '',
+    rules_day = default;
   update logloom.retention_runs r
   set status = 'interrupted', finished_at = clock_timestamp()
   where r.kind = 'retention' and r.status = 'running';
@@ -213,9 +214,9 @@ begin
 end;
 $$;
 
--- Runs a step of the job run_retention, which works once a day: splits a block, drops a day that no
--- tenant keeps, or deletes expired records of a day. A day to drop because storage is full comes
--- first.
+-- Runs a step of the job run_retention, which works once a day: splits a block, deletes records by
+-- retention rules, drops a day that no tenant keeps, or deletes expired records of a day. A day to
+-- drop because storage is full comes first.
 create function logloom_private.retention_step()
 returns interval
 language plpgsql
@@ -251,6 +252,8 @@ begin
   elsif v_limit_day is null and v_place.spans_through is not null then
     perform logloom_private.split_long_block(v_place);
     return interval '0';
+  elsif v_limit_day is null and v_place.rules_through is not null then
+    return logloom_private.delete_by_rules(v_place);
   end if;
   v_day := coalesce(
     v_limit_day,

@@ -41,12 +41,13 @@ $$;
 -- Returns the days whose records of a tenant are sealed together: p_day alone if it has
 -- seal_day_records. Otherwise the small days of its week or, if they have too few records, of its
 -- month, once the week or month is over. Only the first of these days returns the list, because its
--- pass seals all of them. Null: the records stay rows.
+-- pass seals all of them. Null: the records stay rows. Only records with p_kept_days count.
 -- are_small: true if these are small days that are sealed together.
 create function logloom_private.days_to_seal_together(
   p_tenant_id text,
   p_day date,
   p_now timestamptz,
+  p_kept_days integer default null,
   out days date[],
   out are_small boolean
 )
@@ -57,7 +58,10 @@ as $$
 declare
   v_settings logloom_private.settings;
   v_month constant integer :=
-    logloom_private.block_days(logloom_private.retention_days(p_tenant_id));
+    logloom_private.block_days(logloom_private.shared_retention_days(p_tenant_id));
+  v_filter constant text := format(
+    '(%s) is not distinct from %L::integer', logloom_private.rule_days_sql(p_tenant_id), p_kept_days
+  );
   v_span integer;
   v_from date;
   v_day date;
@@ -85,8 +89,9 @@ begin
     loop
       continue when not logloom_private.partition_exists(v_day);
       execute format(
-        'select count(*) from (select from only logloom.%I l where l.tenant_id = $1 limit $2) l',
-        logloom_private.partition_name(v_day)
+        'select count(*) from (select from only logloom.%I l where l.tenant_id = $1 and %s '
+          || 'limit $2) l',
+        logloom_private.partition_name(v_day), v_filter
       )
       into v_count
       using p_tenant_id, v_settings.seal_day_records;
@@ -102,6 +107,7 @@ begin
         select coalesce(sum(c.records), 0)
         from logloom_private.blocks c
         where c.tenant_id = p_tenant_id and c.holds_counts
+          and c.kept_days is not distinct from p_kept_days
           and c.records < v_settings.seal_day_records
           and c.first_ts >= logloom_private.day_start(v_from)
           and c.last_ts < logloom_private.day_start(v_from + v_span)

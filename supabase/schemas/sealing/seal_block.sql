@@ -3,13 +3,14 @@
 
 -- Returns the range of the oldest records of a tenant's day that fit in one block. p_share days
 -- share the limits seal_block_records and seal_block_bytes. The range has at least p_at_least
--- records (0 or 1); null if there are none. Bytes are limited because a backend holds several
--- copies of long texts at once, and even more copies of messages.
+-- records (0 or 1); null if there are none. p_filter chooses the records. Bytes are limited because
+-- a backend holds several copies of long texts at once, and even more copies of messages.
 create function logloom_private.block_range(
   p_tenant_id text,
   p_day date,
   p_share integer,
   p_at_least integer,
+  p_filter text default 'true',
   out first_ts timestamptz,
   out last_ts timestamptz,
   out last_id uuid
@@ -51,12 +52,13 @@ begin
             ) as bytes
           from logloom.logs l
           where l.tenant_id = %L and l.ts >= %L::timestamptz and l.ts < %L::timestamptz
+            and %s
           order by l.ts, l.id
           limit %s
         ) r
       ) w
     $query$,
-    p_tenant_id, v_from, v_to,
+    p_tenant_id, v_from, v_to, p_filter,
     greatest(v_settings.seal_block_records / p_share, 1)
   )
   into v_records, v_bytes, v_sizes, v_ts, v_ids;
@@ -74,13 +76,14 @@ begin
 end;
 $$;
 
--- Makes one block from the tenant's oldest records of the days and deletes them from their
--- partitions, in this transaction. Returns the number of records. p_holds_counts: also removes the
--- records from the counts.
+-- Makes one block from the tenant's oldest records of the days with p_kept_days and deletes them
+-- from their partitions, in this transaction. Returns the number of records. p_holds_counts: also
+-- removes the records from the counts.
 create function logloom_private.seal_block(
   p_tenant_id text,
   p_days date[],
-  p_holds_counts boolean default false
+  p_holds_counts boolean default false,
+  p_kept_days integer default null
 )
 returns integer
 language plpgsql
@@ -92,6 +95,9 @@ declare
   v_range text;
   v_ranges text[] := '{}';
   v_holds_counts constant boolean := p_holds_counts or cardinality(p_days) > 1;
+  v_filter constant text := format(
+    '(%s) is not distinct from %L::integer', logloom_private.rule_days_sql(p_tenant_id), p_kept_days
+  );
   v_block logloom_private.blocks;
   v_removed integer;
   v_records integer := 0;
@@ -99,14 +105,15 @@ begin
   foreach v_day in array p_days loop
     -- A block has at least one record, however large it is.
     v_oldest := logloom_private.block_range(
-      p_tenant_id, v_day, cardinality(p_days), (v_ranges = '{}')::integer
+      p_tenant_id, v_day, cardinality(p_days), (v_ranges = '{}')::integer, v_filter
     );
     continue when v_oldest.first_ts is null;
     -- Starts at the first record, to skip the index entries of records that were sealed before.
     v_ranges := v_ranges || format(
       'from logloom.logs l where l.tenant_id = %L and l.ts >= %L::timestamptz '
-        || 'and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)',
-      p_tenant_id, v_oldest.first_ts, v_oldest.last_ts, v_oldest.last_ts, v_oldest.last_id
+        || 'and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid) and %s',
+      p_tenant_id, v_oldest.first_ts, v_oldest.last_ts, v_oldest.last_ts, v_oldest.last_id,
+      v_filter
     );
   end loop;
   if v_ranges = '{}' then
@@ -117,7 +124,7 @@ begin
     logloom_private.read_records(
       (select string_agg('select l.* ' || r.range, ' union all ') from unnest(v_ranges) r (range))
     ),
-    v_holds_counts
+    v_holds_counts, p_kept_days
   );
   foreach v_range in array v_ranges loop
     -- A plain delete: removed_records_sql would note these records as removed. Records that were

@@ -1,11 +1,12 @@
--- Merges small blocks of a tenant into one. The blocks lie within the p_days days from p_from.
--- p_hold_counts true: blocks that hold their counts; false: the others. The new block stays within
--- seal_block_records and seal_block_bytes.
+-- Merges small blocks of a tenant with p_kept_days into one. The blocks lie within the p_days days
+-- from p_from. p_hold_counts true: blocks that hold their counts; false: the others. The new block
+-- stays within seal_block_records and seal_block_bytes.
 create function logloom_private.merge_small_blocks(
   p_tenant_id text,
   p_from date,
   p_days integer,
-  p_hold_counts boolean
+  p_hold_counts boolean,
+  p_kept_days integer default null
 )
 returns void
 language plpgsql
@@ -25,6 +26,7 @@ begin
     from logloom_private.blocks w
     where w.tenant_id = p_tenant_id
       and w.holds_counts = p_hold_counts
+      and w.kept_days is not distinct from p_kept_days
       and w.first_ts >= logloom_private.day_start(p_from)
       and w.last_ts >= logloom_private.day_start(p_from)
       and w.last_ts < logloom_private.day_start(p_from + p_days)
@@ -51,6 +53,7 @@ as $$
 declare
   v_state logloom_private.sealing_days;
   v_tenant_id text;
+  v_kept_days integer;
   v_together record;
   v_span integer;
   v_records integer := 0;
@@ -71,22 +74,35 @@ begin
     where d.day = p_day;
     return false;
   end if;
-  v_together := logloom_private.days_to_seal_together(v_tenant_id, p_day, p_now);
   begin
-    if v_together.days is not null then
+    -- Records are in blocks of their own for each number of days that they are kept.
+    for v_kept_days in
+      select null::integer
+      union
+      select r.days
+      from logloom.tenant_settings s
+      cross join unnest(s.retention_rules) r
+      where s.tenant_id = v_tenant_id
+      order by 1 nulls first
+    loop
+      v_together :=
+        logloom_private.days_to_seal_together(v_tenant_id, p_day, p_now, v_kept_days);
+      continue when v_together.days is null;
       v_records := logloom_private.seal_block(
-        v_tenant_id, v_together.days, v_together.are_small
+        v_tenant_id, v_together.days, v_together.are_small, v_kept_days
       );
-    end if;
+      exit when v_records > 0;
+    end loop;
     -- The new block may be small: the last of a day, one of late records, or one of a whole week.
     if v_records > 0 then
       v_span := case
         when v_together.are_small
-          then logloom_private.block_days(logloom_private.retention_days(v_tenant_id))
+          then logloom_private.block_days(logloom_private.shared_retention_days(v_tenant_id))
         else 1
       end;
       perform logloom_private.merge_small_blocks(
-        v_tenant_id, logloom_private.span_start(p_day, v_span), v_span, v_together.are_small
+        v_tenant_id, logloom_private.span_start(p_day, v_span), v_span, v_together.are_small,
+        v_kept_days
       );
       perform logloom_private.leave_days(array[v_tenant_id], v_together.days);
     end if;

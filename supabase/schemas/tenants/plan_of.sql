@@ -80,7 +80,9 @@ begin
   select
     t.tenant_id,
     row(logloom_private.retention_days(t.tenant_id), coalesce(s.compression, true)),
-    row(coalesce(s.email_enabled, true), coalesce(s.webhook_enabled, true))
+    row(coalesce(s.email_enabled, true), coalesce(s.webhook_enabled, true)),
+    null,
+    coalesce(s.retention_rules, '{}')
   into v_result
   from logloom.tenants t
   left join logloom.tenant_settings s on s.tenant_id = t.tenant_id

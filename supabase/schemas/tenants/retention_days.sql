@@ -19,6 +19,64 @@ begin
 end;
 $$;
 
+-- Returns the days after which the tenant keeps no record, whatever its retention rules say.
+create function logloom_private.longest_days(p_tenant_id text)
+returns integer
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return least(
+    greatest(
+      logloom_private.retention_days(p_tenant_id),
+      (select s.rules_days_max from logloom.tenant_settings s where s.tenant_id = p_tenant_id)
+    ),
+    (logloom_private.plan_of(p_tenant_id)).retention_days_max
+  );
+end;
+$$;
+
+-- Returns the retention that decides how many days share a block or a file. With retention rules it
+-- is one day, so that each record is deleted when its own days are over.
+create function logloom_private.shared_retention_days(p_tenant_id text)
+returns integer
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select case when s.rules_days_max is null then r.days else 1 end
+    from logloom_private.retention_days(p_tenant_id) r (days)
+    left join logloom.tenant_settings s on s.tenant_id = p_tenant_id
+  );
+end;
+$$;
+
+-- Builds SQL for the days that the tenant's first matching rule gives the record l; null if no rule
+-- matches.
+create function logloom_private.rule_days_sql(p_tenant_id text)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select coalesce('case ' || string_agg(
+      'when ' || concat_ws(
+        ' and ', 'l.level = ' || quote_literal(r.level), 'l.service = ' || quote_literal(r.service)
+      ) || ' then ' || r.days,
+      ' ' order by r.n
+    ) || ' end', 'null')
+    from logloom.tenant_settings s
+    cross join unnest(s.retention_rules) with ordinality r (level, service, days, n)
+    where s.tenant_id = p_tenant_id
+  );
+end;
+$$;
+
 -- Returns the first UTC day whose records the tenant keeps, if today is p_today.
 create function logloom_private.first_kept_day(p_tenant_id text, p_today date)
 returns date
@@ -28,7 +86,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if exists (select from logloom.tenants t where t.tenant_id = p_tenant_id) then
-    return p_today - logloom_private.retention_days(p_tenant_id);
+    return p_today - logloom_private.longest_days(p_tenant_id);
   end if;
   -- A deleted tenant keeps only today, because its last records may still be on their way.
   return p_today;
@@ -46,15 +104,18 @@ begin
   return query
   select
     t.tenant_id,
-    -- Computes retention_days() without a call for each tenant.
-    p_today - least(coalesce(s.retention_days, p.retention_days_default), p.retention_days_max)
+    -- Computes longest_days() without a call for each tenant.
+    p_today - least(
+      greatest(coalesce(s.retention_days, p.retention_days_default), s.rules_days_max),
+      p.retention_days_max
+    )
   from logloom.tenants t
   join logloom.plans p on p.plan_id = t.plan_id
   left join logloom.tenant_settings s on s.tenant_id = t.tenant_id;
 end;
 $$;
 
--- Returns the time from which the tenant keeps records: retention_days whole UTC days before today,
+-- Returns the time from which the tenant keeps records: longest_days whole UTC days before today,
 -- or earlier if it has restored days. Never before p_from.
 create function logloom_private.kept_from(
   p_tenant_id text,
@@ -73,7 +134,7 @@ begin
     return p_from;
   end if;
   v_from := date_trunc('day', now(), 'UTC')
-    - make_interval(hours => 24 * logloom_private.retention_days(p_tenant_id));
+    - make_interval(hours => 24 * logloom_private.longest_days(p_tenant_id));
   if p_from < v_from then
     -- Older records exist if they were restored.
     v_from := least(

@@ -66,8 +66,8 @@ $$;
 -- database's records that count as archived.
 -- A file may have more records than the database, because retention deletes records that the
 -- archive keeps. This is a difference only for a single day that is still kept and was never
--- restored: retention deleted nothing there. Everything is read in one snapshot, because an erasure
--- changes first the database, then the files.
+-- restored, of a tenant without retention rules: retention deleted nothing there. Everything is
+-- read in one snapshot, because an erasure changes first the database, then the files.
 create function logloom_private.verify_archived(
   p_verification_id bigint,
   p_tenant_id text,
@@ -154,6 +154,11 @@ begin
     and v_first >= logloom_private.first_kept_day(p_tenant_id, logloom_private.utc_day(now()))
     and not exists (
       select from logloom_private.archive_passes p where p.tenant_id = p_tenant_id
+    )
+    and not exists (
+      select
+      from logloom.tenant_settings s
+      where s.tenant_id = p_tenant_id and s.rules_days_max is not null
     )
     and not exists (
       select

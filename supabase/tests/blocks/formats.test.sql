@@ -89,7 +89,7 @@ select is((pg_temp.block()).format, 1::smallint, 'a new block has the newest for
 select ok(logloom_private.block_is_intact(pg_temp.block()), 'it is intact');
 select results_eq(
   $$select u from pg_temp.unseen('logloom_private.blocks') u order by u collate "C"$$,
-  $$values ('block_id'), ('bytes'), ('checksum'), ('damaged_at'), ('sealed_at')$$,
+  $$values ('block_id'), ('bytes'), ('checksum'), ('damaged_at'), ('kept_days'), ('sealed_at')$$,
   'its checksum covers every value of its records'
 );
 select results_eq(

@@ -4,7 +4,7 @@ select plan(28);
 
 select pg_temp.act_as_user('acme', 'alice');
 select is(
-  to_jsonb(s) - 'stored',
+  to_jsonb(s) - array['stored', 'retention_rules'],
   '{
     "tenant_id": "acme",
     "pipeline_config": {"retention_days": 7, "compression": true},
@@ -14,7 +14,7 @@ select is(
 )
 from public.update_tenant_settings() s;
 select is(
-  to_jsonb(s) - 'stored',
+  to_jsonb(s) - array['stored', 'retention_rules'],
   '{
     "tenant_id": "acme",
     "pipeline_config": {"retention_days": 3, "compression": true},
@@ -27,7 +27,7 @@ from public.update_tenant_settings(
   notification_preferences => '{"email_enabled": false}'
 ) s;
 select is(
-  to_jsonb(s) - 'stored',
+  to_jsonb(s) - array['stored', 'retention_rules'],
   '{
     "tenant_id": "acme",
     "pipeline_config": {"retention_days": 3, "compression": false},

@@ -369,6 +369,7 @@ export interface TenantSettings {
   pipeline_config: { retention_days: number; compression: boolean };
   notification_preferences: { email_enabled: boolean; webhook_enabled: boolean };
   stored: Stored;
+  retention_rules: { level: string | null; service: string | null; days: number }[];
 }
 
 export interface Usage {

@@ -50,6 +50,7 @@ create table logloom_private.blocks (
   checksum bytea not null,
   weight bigint not null,
   damaged_at timestamptz,
+  kept_days integer,
   primary key (tenant_id, block_id)
 );
 
@@ -95,6 +96,10 @@ comment on column logloom_private.blocks.checksum is
 comment on column logloom_private.blocks.damaged_at is
   'When a verification found that the checksum differs. Readers skip the block, with a warning. '
   'Null again once a verification finds the block intact.';
+
+comment on column logloom_private.blocks.kept_days is
+  'The days that a retention rule gave the records when they were sealed. Null: the tenant''s '
+  'retention.';
 
 comment on column logloom_private.blocks.separator is
   'Ends each template in templates. No message of the block contains it.';

@@ -9,6 +9,8 @@ create table logloom_private.retention_place (
   error text,
   finished_at timestamptz,
   failing_since timestamptz,
+  rules_through text default '',
+  rules_day date not null default '1970-01-01',
   constraint retention_place_has_one_row check (singleton)
 );
 
@@ -25,6 +27,10 @@ comment on column logloom_private.retention_place.today is
 comment on column logloom_private.retention_place.spans_through is
   'The last tenant whose blocks were checked for spans that are longer than its retention allows. '
   'Null: all were checked.';
+
+comment on column logloom_private.retention_place.rules_through is
+  'The last tenant with retention rules that is finished. Null: all are. rules_day: the last '
+  'finished day of the next one.';
 
 comment on column logloom_private.retention_place.done_through is
   'The last finished day.';

@@ -23,7 +23,10 @@ create table logloom.tenant_settings (
   email_enabled boolean,
   webhook_enabled boolean,
   updated_at timestamptz not null default now(),
-  constraint tenant_settings_retention_is_positive check (retention_days >= 1)
+  retention_rules public.logloom_retention_rule[],
+  rules_days_max integer,
+  constraint tenant_settings_retention_is_positive check (retention_days >= 1),
+  constraint tenant_settings_retention_rules_are_few check (cardinality(retention_rules) <= 5)
 );
 
 create policy tenant_settings_select_tenant on logloom.tenant_settings
@@ -42,17 +45,24 @@ with check (tenant_id = (select logloom_private.current_admin_tenant_id()));
 grant select on logloom.tenant_settings to authenticated, service_role;
 
 grant insert (
-  tenant_id, retention_days, compression, email_enabled, webhook_enabled
+  tenant_id, retention_days, compression, email_enabled, webhook_enabled, retention_rules,
+  rules_days_max
 ) on logloom.tenant_settings to authenticated, service_role;
 
-grant update (retention_days, compression, email_enabled, webhook_enabled, updated_at)
-on logloom.tenant_settings to authenticated, service_role;
+grant update (
+  retention_days, compression, email_enabled, webhook_enabled, updated_at, retention_rules,
+  rules_days_max
+) on logloom.tenant_settings to authenticated, service_role;
 
 comment on table logloom.tenant_settings is
   'What a tenant has set. Without a row, or if a column is null, the default applies.';
 
 comment on column logloom.tenant_settings.retention_days is
   'May be above the plan''s limit after a change of plan; the limit then applies.';
+
+comment on column logloom.tenant_settings.rules_days_max is
+  'The most days of the rules, now or earlier. Null: there are no rules, and no day is left that '
+  'earlier rules applied to.';
 
 create table logloom_private.tenant_deletions (
   deletion_id uuid primary key default gen_random_uuid(),

@@ -73,11 +73,18 @@ comment on type public.logloom_stored is
   'The disk space of a tenant''s records: sealed_bytes in compressed blocks, hot_bytes as rows '
   'with indexes (estimated).';
 
+create type public.logloom_retention_rule as (level text, service text, days integer);
+
+comment on type public.logloom_retention_rule is
+  'How many days records of exactly this level and service (null: any) are kept instead of '
+  'retention_days. The first rule that matches decides.';
+
 create type public.logloom_tenant_settings as (
   tenant_id text,
   pipeline_config public.logloom_pipeline_config,
   notification_preferences public.logloom_notification_preferences,
-  stored public.logloom_stored
+  stored public.logloom_stored,
+  retention_rules public.logloom_retention_rule[]
 );
 
 comment on type public.logloom_tenant_settings is

@@ -27,7 +27,7 @@ end;
 $$;
 
 -- Returns a checksum over all values of a block and of its columns, except block_id, sealed_at,
--- bytes and damaged_at.
+-- bytes, damaged_at and kept_days.
 create function logloom_private.block_checksum(
   p_block logloom_private.blocks,
   p_columns logloom_private.block_columns[]

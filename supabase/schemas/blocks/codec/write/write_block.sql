@@ -158,7 +158,8 @@ $$;
 create function logloom_private.write_block(
   p_tenant_id text,
   p_records logloom_private.record_arrays,
-  p_holds_counts boolean default false
+  p_holds_counts boolean default false,
+  p_kept_days integer default null
 )
 returns logloom_private.blocks
 language plpgsql
@@ -175,6 +176,7 @@ begin
   end if;
   v_block.tenant_id := p_tenant_id;
   v_block.holds_counts := p_holds_counts;
+  v_block.kept_days := p_kept_days;
   v_block.records := cardinality(p_records.ids);
   -- An assignment: in "from", PostgreSQL would store the result of the function first.
   v_encoded := logloom_private.encode_messages(
