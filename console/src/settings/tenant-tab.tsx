@@ -3,6 +3,7 @@ import { Empty } from "../shared/basic-controls.tsx";
 import { Loaded } from "../shared/list-table.tsx";
 import { say } from "../shared/translate.ts";
 import { DeletionSection } from "./deletion-section.tsx";
+import { RetentionRules } from "./retention-rules.tsx";
 import { SettingsForm } from "./settings-form.tsx";
 
 /** Settings and deletion. */
@@ -20,6 +21,7 @@ export function TenantTab({ mayChange }: { mayChange: boolean | null }) {
       {(data) => (
         <>
           <SettingsForm settings={data} mayChange={mayChange === true} />
+          {mayChange && <RetentionRules rules={data.retention_rules} />}
           {mayChange && <DeletionSection />}
         </>
       )}

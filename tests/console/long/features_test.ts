@@ -335,6 +335,14 @@ inBrowser("saving settings keeps what somebody else has changed", async () => {
   });
   await page.getByText("Saved.").waitFor();
   assert.equal(await days.inputValue(), "3");
+
+  await page.getByRole("button", { name: "Add a rule" }).click();
+  await page.getByLabel("Service (empty: all)").fill("api");
+  await page.getByRole("button", { name: "Save the rules" }).click();
+  await eventually("the rule is saved", async () => {
+    const { retention_rules } = await user.client.call("get_tenant_settings", {});
+    return retention_rules.map((rule) => Object.values(rule).join()).join(" ") === "debug,api,3";
+  });
 });
 
 inBrowser(
