@@ -1090,6 +1090,16 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "set_retention_rules": {
+        Args: { "p_rules": Json; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_tenant_settings"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_tenant_settings";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "set_tenant_member_role": {
         Args: {
           "p_role": string;
@@ -2061,6 +2071,11 @@ export type Database = {
         "message": string | null;
         "suggestion": string | null;
       };
+      "logloom_retention_rule": {
+        "level": string | null;
+        "service": string | null;
+        "days": number | null;
+      };
       "logloom_retention_run": {
         "run_id": string | null;
         "tenant_id": string | null;
@@ -2134,6 +2149,9 @@ export type Database = {
           | Database["public"]["CompositeTypes"]["logloom_notification_preferences"]
           | null;
         "stored": Database["public"]["CompositeTypes"]["logloom_stored"] | null;
+        "retention_rules":
+          | (Database["public"]["CompositeTypes"]["logloom_retention_rule"])[]
+          | null;
       };
       "logloom_unsealed_secret": {
         "rule_id": string | null;

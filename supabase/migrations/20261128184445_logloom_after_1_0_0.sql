@@ -246,6 +246,8 @@ DROP FUNCTION "logloom_private"."block_days"(integer);
 
 DROP FUNCTION "logloom_private"."block_formats"();
 
+DROP FUNCTION "logloom_private"."block_range"(text, date, integer, integer);
+
 DROP FUNCTION "logloom_private"."bounds_sql"(jsonb, text, text);
 
 DROP FUNCTION "logloom_private"."bytes_of_record"(logloom.logs);
@@ -273,6 +275,8 @@ DROP FUNCTION "logloom_private"."current_user_id"();
 DROP FUNCTION "logloom_private"."cut_words"(text);
 
 DROP FUNCTION "logloom_private"."day_start"(date);
+
+DROP FUNCTION "logloom_private"."days_to_seal_together"(text, date, timestamp WITH time zone);
 
 DROP FUNCTION "logloom_private"."delivery"(logloom_private.notifications);
 
@@ -319,6 +323,8 @@ DROP FUNCTION "logloom_private"."make_log_stream"(text, text, text, text, jsonb,
 DROP FUNCTION "logloom_private"."manage_partitions"();
 
 DROP FUNCTION "logloom_private"."masked_sql"(logloom_private.compiled_query, text);
+
+DROP FUNCTION "logloom_private"."merge_small_blocks"(text, date, integer, boolean);
 
 DROP FUNCTION "logloom_private"."milliseconds_since"(timestamp WITH time zone);
 
@@ -430,6 +436,8 @@ DROP FUNCTION "logloom_private"."scanned_tenant_sql"(text);
 
 DROP FUNCTION "logloom_private"."scope_of_key"(text);
 
+DROP FUNCTION "logloom_private"."seal_block"(text, date[], boolean);
+
 DROP FUNCTION "logloom_private"."seal_step"();
 
 DROP FUNCTION "logloom_private"."sealed_counts_sql"(text, logloom_private.compiled_query, timestamp WITH time zone, timestamp WITH time zone);
@@ -493,6 +501,8 @@ DROP FUNCTION "logloom_private"."watermark"(timestamp WITH time zone);
 DROP FUNCTION "logloom_private"."within_sql"(jsonb, text, text);
 
 DROP FUNCTION "logloom_private"."word_template"(jsonb);
+
+DROP FUNCTION "logloom_private"."write_block"(text, logloom_private.record_arrays, boolean);
 
 DROP FUNCTION "logloom_private"."written_number"(text);
 
@@ -1194,6 +1204,9 @@ ALTER TABLE "logloom_private"."alert_rounds"
 ALTER TABLE "logloom_private"."alert_rounds"
   ADD COLUMN "rules_through" uuid;
 
+ALTER TABLE "logloom_private"."blocks"
+  ADD COLUMN "kept_days" integer;
+
 ALTER TABLE "logloom_private"."installation"
   ADD COLUMN "migrated_at" timestamp WITH time zone NOT NULL DEFAULT now();
 
@@ -1211,6 +1224,12 @@ ALTER TABLE "logloom_private"."queue"
 
 ALTER TABLE "logloom_private"."queue"
   ADD COLUMN "spans" integer NOT NULL DEFAULT 0;
+
+ALTER TABLE "logloom_private"."retention_place"
+  ADD COLUMN "rules_through" text DEFAULT ''::text;
+
+ALTER TABLE "logloom_private"."retention_place"
+  ADD COLUMN "rules_day" date NOT NULL DEFAULT '1970-01-01'::date;
 
 ALTER TABLE "logloom_private"."settings"
   ADD COLUMN "max_storage_bytes" bigint;
@@ -1529,6 +1548,18 @@ CREATE TYPE "public"."logloom_ingest_rule" AS (
   "updated_at" timestamp WITH time zone
 );
 
+CREATE TYPE "public"."logloom_retention_rule" AS (
+  "level"   text,
+  "service" text,
+  "days"    integer
+);
+
+ALTER TABLE "logloom"."tenant_settings"
+  ADD COLUMN "retention_rules" public.logloom_retention_rule[];
+
+ALTER TABLE "logloom"."tenant_settings"
+  ADD COLUMN "rules_days_max" integer;
+
 ALTER TYPE "logloom_private"."counted_source" ALTER ATTRIBUTE "rows_sql" TYPE logloom_private.sql_source CASCADE;
 
 ALTER TYPE "logloom_private"."ingest_answer" ADD ATTRIBUTE "status" integer CASCADE;
@@ -1604,6 +1635,8 @@ ALTER TYPE "public"."logloom_log_stream" ADD ATTRIBUTE "last_answer" text CASCAD
 ALTER TYPE "public"."logloom_log_stream" ADD ATTRIBUTE "source" text CASCADE;
 
 ALTER TYPE "public"."logloom_log_stream" ADD ATTRIBUTE "test_answer" text CASCADE;
+
+ALTER TYPE "public"."logloom_tenant_settings" ADD ATTRIBUTE "retention_rules" public.logloom_retention_rule[] CASCADE;
 
 ALTER TYPE "public"."logloom_usage" ADD ATTRIBUTE "dropped" bigint CASCADE;
 
@@ -3645,6 +3678,26 @@ CREATE OR REPLACE FUNCTION logloom_private.audit_place (
   IMMUTABLE
 RETURN (((p_day - '1970-01-01'::date) * (1000000000)::bigint) + p_position);
 
+CREATE OR REPLACE FUNCTION logloom_private.audit_tenant_settings()
+  RETURNS TRIGGER
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes audit events
+begin
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  select new.tenant_id, logloom_private.actor(), 'settings.changed', 'settings', c.changes
+  from logloom_private.changed_members(
+    case when tg_op = 'UPDATE' then to_jsonb(old) - 'updated_at' end,
+    to_jsonb(new) - array['updated_at', 'tenant_id', 'rules_days_max']
+  ) c (changes)
+  where c.changes <> '{}';
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.audited_columns (
   p_table     oid,
   p_arguments text[]
@@ -3853,7 +3906,7 @@ begin
   select s.* into v_settings from logloom_private.settings s;
   if v_settings.archive_overtaken = 'drop'
     and logloom_private.day_start(
-      p_day + logloom_private.retention_days(p_tenant_id) + 1
+      p_day + logloom_private.longest_days(p_tenant_id) + 1
     ) + v_settings.archive_grace <= logloom_private.day_start(p_today)
   then
     return false;
@@ -4093,6 +4146,32 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.begin_retention (
+  p_today date
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if exists (
+    select from logloom_private.retention_place p
+    where p.today = p_today and p.finished_at is null
+  ) then
+    return;
+  end if;
+  insert into logloom_private.retention_place (today)
+  values (p_today)
+  on conflict (singleton) do update
+  set today = excluded.today, spans_through = '', done_through = null, day = null,
+    tenant_through = null, attempts = 0, error = null, finished_at = null, rules_through = '',
+    rules_day = default;
+  update logloom.retention_runs r
+  set status = 'interrupted', finished_at = clock_timestamp()
+  where r.kind = 'retention' and r.status = 'running';
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.block_bits (
   p_block  logloom_private.blocks,
   p_tree   jsonb,
@@ -4281,6 +4360,7 @@ CREATE OR REPLACE FUNCTION logloom_private.block_range (
   p_day       date,
   p_share     integer,
   p_at_least  integer,
+  p_filter    text                              DEFAULT 'true'::text,
   OUT         first_ts timestamp with time zone,
   OUT         last_ts timestamp with time zone,
   OUT         last_id uuid
@@ -4323,12 +4403,13 @@ begin
             ) as bytes
           from logloom.logs l
           where l.tenant_id = %L and l.ts >= %L::timestamptz and l.ts < %L::timestamptz
+            and %s
           order by l.ts, l.id
           limit %s
         ) r
       ) w
     $query$,
-    p_tenant_id, v_from, v_to,
+    p_tenant_id, v_from, v_to, p_filter,
     greatest(v_settings.seal_block_records / p_share, 1)
   )
   into v_records, v_bytes, v_sizes, v_ts, v_ids;
@@ -8059,6 +8140,86 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.days_to_seal_together (
+  p_tenant_id text,
+  p_day       date,
+  p_now       timestamp with time zone,
+  p_kept_days integer                  DEFAULT NULL::integer,
+  OUT         days date[],
+  OUT         are_small boolean
+)
+  RETURNS record
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+  v_month constant integer :=
+    logloom_private.block_days(logloom_private.shared_retention_days(p_tenant_id));
+  v_filter constant text := format(
+    '(%s) is not distinct from %L::integer', logloom_private.rule_days_sql(p_tenant_id), p_kept_days
+  );
+  v_span integer;
+  v_from date;
+  v_day date;
+  v_count integer;
+  v_records bigint;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  if not coalesce(
+    (select t.compression from logloom.tenant_settings t where t.tenant_id = p_tenant_id), true
+  )
+  then
+    return;
+  end if;
+  are_small := false;
+  foreach v_span in array array[1, least(v_month, 7), v_month] loop
+    v_from := logloom_private.span_start(p_day, v_span);
+    exit when logloom_private.day_start(v_from + v_span) > p_now - v_settings.seal_after;
+    days := '{}';
+    v_records := 0;
+    for v_day in
+      select d.day
+      from logloom_private.log_days d
+      where d.tenant_id = p_tenant_id and d.day >= v_from and d.day < v_from + v_span
+      order by d.day
+    loop
+      continue when not logloom_private.partition_exists(v_day);
+      execute format(
+        'select count(*) from (select from only logloom.%I l where l.tenant_id = $1 and %s '
+          || 'limit $2) l',
+        logloom_private.partition_name(v_day), v_filter
+      )
+      into v_count
+      using p_tenant_id, v_settings.seal_day_records;
+      -- A day with enough records is sealed alone, in its own pass.
+      if v_count > 0 and (v_count < v_settings.seal_day_records) = are_small then
+        days := days || v_day;
+        v_records := v_records + v_count;
+      end if;
+      exit when days[1] < p_day;
+    end loop;
+    if v_span = v_month and are_small then
+      v_records := v_records + (
+        select coalesce(sum(c.records), 0)
+        from logloom_private.blocks c
+        where c.tenant_id = p_tenant_id and c.holds_counts
+          and c.kept_days is not distinct from p_kept_days
+          and c.records < v_settings.seal_day_records
+          and c.first_ts >= logloom_private.day_start(v_from)
+          and c.last_ts < logloom_private.day_start(v_from + v_span)
+      );
+    end if;
+    if days[1] = p_day and (not are_small or v_records >= v_settings.seal_week_records) then
+      return;
+    end if;
+    are_small := true;
+  end loop;
+  days := null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.days_with_rows (
   p_tenant_id text,
   p_from      timestamp with time zone,
@@ -8194,6 +8355,113 @@ begin
   on conflict (object_key) do nothing;
   update logloom_private.archive_garbage g set next_attempt_at = clock_timestamp() where true;
   return (select count(*) from logloom_private.archive_garbage);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.delete_by_rules (
+  p_place logloom_private.retention_place
+)
+  RETURNS interval
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := (
+    select min(s.tenant_id)
+    from logloom.tenant_settings s
+    where s.rules_days_max is not null and s.tenant_id > p_place.rules_through
+  );
+  v_day constant date :=
+    logloom_private.next_day_of_rules(v_tenant_id, p_place.rules_day, p_place.today);
+  v_deleted bigint := 0;
+  v_error text;
+begin
+  if v_day is null then
+    -- Rules that were removed count until nothing is left that they kept or deleted a part of.
+    update logloom.tenant_settings s
+    set rules_days_max = null
+    where s.tenant_id = v_tenant_id and s.retention_rules is null
+      and s.updated_at < logloom_private.day_start(
+        logloom_private.first_kept_day(v_tenant_id, p_place.today)
+      );
+    update logloom_private.retention_place p
+    set rules_through = v_tenant_id, rules_day = default
+    where p.singleton;
+    return interval '0';
+  end if;
+  if exists (select from logloom.plans p where p.archive_days > 0) then
+    -- No record may arrive between the check that all is archived and the deletion.
+    perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+  end if;
+  begin
+    if not logloom_private.awaits_archive(v_tenant_id, v_day, p_place.today) then
+      perform logloom_private.note_stream_gaps(v_day, p_place.today, array[v_tenant_id]);
+      v_deleted := logloom_private.delete_day_by_rules(v_tenant_id, v_day, p_place.today);
+    end if;
+    if v_deleted > 0 then
+      perform logloom_private.note_deletions(
+        array[v_tenant_id], array[v_deleted], 0, p_place.today
+      );
+      return (select s.deletion_pause from logloom_private.settings s);
+    end if;
+    perform logloom_private.leave_days(array[v_tenant_id], array[v_day]);
+  exception
+    when lock_not_available or disk_full then
+      raise;
+    when others then
+      -- The next retention tries it again.
+      v_error := format('%s: %s', sqlstate, sqlerrm);
+  end;
+  update logloom_private.retention_place p
+  set rules_day = v_day, error = coalesce(p.error, v_error)
+  where p.singleton;
+  return interval '0';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.delete_day_by_rules (
+  p_tenant_id text,
+  p_day       date,
+  p_today     date
+)
+  RETURNS bigint
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_days constant integer := logloom_private.retention_days(p_tenant_id);
+  v_from constant timestamptz := logloom_private.day_start(p_day);
+  v_to constant timestamptz := logloom_private.day_start(p_day + 1);
+  v_block logloom_private.blocks;
+  v_rows logloom_private.sql_source;
+  v_end logloom_private.log_key;
+  v_deleted bigint := 0;
+begin
+  for v_block in
+    select c.*
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.last_ts >= v_from and c.last_ts < v_to
+      and c.damaged_at is null and p_day < p_today - coalesce(c.kept_days, v_days)
+    limit 5
+  loop
+    perform logloom_private.require_intact(v_block);
+    if not v_block.holds_counts then
+      perform logloom_private.count_sealed(v_block, null, -1);
+    end if;
+    delete from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.block_id = v_block.block_id;
+    v_deleted := v_deleted + v_block.records;
+  end loop;
+  if v_deleted = 0 then
+    v_rows := logloom_private.tenant_rows_sql(p_tenant_id, v_from, v_to, format(
+      'coalesce(%s, %s) < %s', logloom_private.rule_days_sql(p_tenant_id), v_days, p_today - p_day
+    ));
+    v_end := logloom_private.rows_end(v_rows);
+    if v_end.ts is not null then
+      v_deleted := logloom_private.delete_to_end(v_rows, v_end, 'true');
+    end if;
+  end if;
+  return v_deleted;
 end;
 $function$;
 
@@ -8376,7 +8644,7 @@ begin
           v_block.tenant_id, v_block.block_id, logloom_private.bit_positions(~v_bits)
         )
       ),
-      v_block.holds_counts
+      v_block.holds_counts, v_block.kept_days
     );
   end if;
   delete from logloom_private.blocks c
@@ -8777,6 +9045,34 @@ begin
   join senders s on s.tenant_id = d.tenant_id and s.kind = d.kind
   left join logloom_private.notification_usage u
     on u.tenant_id = d.tenant_id and u.channel = d.kind and u.hour = date_trunc('hour', now());
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.effective_settings (
+  p_tenant_id text
+)
+  RETURNS public.logloom_tenant_settings
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_result public.logloom_tenant_settings;
+begin
+  select
+    t.tenant_id,
+    row(logloom_private.retention_days(t.tenant_id), coalesce(s.compression, true)),
+    row(coalesce(s.email_enabled, true), coalesce(s.webhook_enabled, true)),
+    null,
+    coalesce(s.retention_rules, '{}')
+  into v_result
+  from logloom.tenants t
+  left join logloom.tenant_settings s on s.tenant_id = t.tenant_id
+  where t.tenant_id = p_tenant_id;
+  if not found then
+    perform logloom_private.refuse('tenants.settings_not_found');
+  end if;
+  return v_result;
 end;
 $function$;
 
@@ -10893,6 +11189,50 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.first_kept_day (
+  p_tenant_id text,
+  p_today     date
+)
+  RETURNS date
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if exists (select from logloom.tenants t where t.tenant_id = p_tenant_id) then
+    return p_today - logloom_private.longest_days(p_tenant_id);
+  end if;
+  -- A deleted tenant keeps only today, because its last records may still be on their way.
+  return p_today;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.first_kept_days (
+  p_today date
+)
+  RETURNS TABLE (
+    tenant_id      text,
+    first_kept_day date
+  )
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select
+    t.tenant_id,
+    -- Computes longest_days() without a call for each tenant.
+    p_today - least(
+      greatest(coalesce(s.retention_days, p.retention_days_default), s.rules_days_max),
+      p.retention_days_max
+    )
+  from logloom.tenants t
+  join logloom.plans p on p.plan_id = t.plan_id
+  left join logloom.tenant_settings s on s.tenant_id = t.tenant_id;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.first_left_days (
   p_today date
 )
@@ -11413,9 +11753,10 @@ begin
         'require_room_for', 'require_room_for_api_key', 'require_room_for_baseline',
         'require_room_for_log_dashboard', 'require_rule_in_view', 'require_view_by_admin',
         'require_view_for_key', 'require_writing_client', 'resolve_tenant_to_change',
-        'retention_days', 'saved_search_of', 'sent_claims', 'service_operations', 'shown_baseline',
-        'shown_secrets', 'tags_are_valid', 'tenant_with_plan', 'time_parameter', 'token_is_valid',
-        'trim_space', 'verify_trail', 'with_baseline'
+        'retention_days', 'retention_rules', 'saved_search_of', 'sent_claims',
+        'service_operations', 'shown_baseline', 'shown_secrets', 'tags_are_valid',
+        'tenant_with_plan', 'time_parameter', 'token_is_valid', 'trim_space', 'verify_trail',
+        'with_baseline'
       ]),
       ('service_role', array[
         'claim_archive_work', 'claim_due_notifications', 'claim_due_streams',
@@ -12628,7 +12969,9 @@ begin
     date_trunc('day', now(), 'UTC') - make_interval(hours => 24 * least(
       coalesce(
         (
-          select c.retention_days
+          select greatest(
+            coalesce(c.retention_days, v_plan.retention_days_default), c.rules_days_max
+          )
           from logloom.tenant_settings c
           where c.tenant_id = v_sender.tenant_id
         ),
@@ -13168,6 +13511,39 @@ begin
   group by k.rule_id, k.window_end, k.unseen
   on conflict (rule_id, window_end) do update
   set values = excluded.values, others = excluded.others;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.kept_from (
+  p_tenant_id text,
+  p_from      timestamp with time zone DEFAULT '-infinity'::timestamp WITH time zone
+)
+  RETURNS timestamp WITH time zone
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_from timestamptz;
+begin
+  -- The shortest retention is a day, so records of the last 24 hours are always kept.
+  if p_from >= now() - interval '24 hours' then
+    return p_from;
+  end if;
+  v_from := date_trunc('day', now(), 'UTC')
+    - make_interval(hours => 24 * logloom_private.longest_days(p_tenant_id));
+  if p_from < v_from then
+    -- Older records exist if they were restored.
+    v_from := least(
+      v_from,
+      (
+        select logloom_private.day_start(min(k.first_day))
+        from logloom_private.kept_longer k
+        where k.tenant_id = p_tenant_id and k.kept_until > now()
+      )
+    );
+  end if;
+  return greatest(p_from, v_from);
 end;
 $function$;
 
@@ -14580,6 +14956,25 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.longest_days (
+  p_tenant_id text
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return least(
+    greatest(
+      logloom_private.retention_days(p_tenant_id),
+      (select s.rules_days_max from logloom.tenant_settings s where s.tenant_id = p_tenant_id)
+    ),
+    (logloom_private.plan_of(p_tenant_id)).retention_days_max
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.look_for_canary (
   p_round_id uuid,
   p_key      text
@@ -15377,6 +15772,48 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.merge_small_blocks (
+  p_tenant_id   text,
+  p_from        date,
+  p_days        integer,
+  p_hold_counts boolean,
+  p_kept_days   integer DEFAULT NULL::integer
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+  v_block_ids bigint[];
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  select array_agg(m.block_id) into v_block_ids
+  from (
+    select
+      w.block_id,
+      sum(w.records) over (order by w.first_ts, w.block_id) as records,
+      sum(w.weight) over (order by w.first_ts, w.block_id) as weight
+    from logloom_private.blocks w
+    where w.tenant_id = p_tenant_id
+      and w.holds_counts = p_hold_counts
+      and w.kept_days is not distinct from p_kept_days
+      and w.first_ts >= logloom_private.day_start(p_from)
+      and w.last_ts >= logloom_private.day_start(p_from)
+      and w.last_ts < logloom_private.day_start(p_from + p_days)
+      and w.records < case
+        when p_hold_counts then v_settings.seal_day_records
+        else v_settings.seal_block_records / 2
+      end
+  ) m
+  where m.records <= v_settings.seal_block_records
+    and m.weight <= v_settings.seal_block_bytes;
+  if cardinality(v_block_ids) > 1 then
+    perform logloom_private.rewrite_blocks(p_tenant_id, v_block_ids);
+  end if;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.message_bits (
   p_block logloom_private.blocks,
   p_leaf  jsonb
@@ -15960,6 +16397,38 @@ begin
       and (p_after is null or r.rule_id > p_after)
     order by r.rule_id
     limit p_limit
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.next_day_of_rules (
+  p_tenant_id text,
+  p_after     date,
+  p_today     date
+)
+  RETURNS date
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_days constant integer := logloom_private.retention_days(p_tenant_id);
+begin
+  return least(
+    (
+      select logloom_private.utc_day(c.last_ts)
+      from logloom_private.blocks c
+      where c.tenant_id = p_tenant_id and c.damaged_at is null
+        and c.last_ts >= logloom_private.day_start(p_after + 1)
+        and logloom_private.utc_day(c.last_ts) < p_today - coalesce(c.kept_days, v_days)
+      order by c.last_ts
+      limit 1
+    ),
+    (
+      select min(d.day)
+      from logloom_private.log_days d
+      where d.tenant_id = p_tenant_id and d.day > p_after and d.day < p_today - 1
+    )
   );
 end;
 $function$;
@@ -16979,6 +17448,7 @@ begin
       ('rotate_api_key', '{user,service_role}', null),
       ('run_saved_search', '{user}', null),
       ('search_logs', '{user,viewer}', 'read_log_page'),
+      ('set_retention_rules', '{user,service_role}', null),
       ('set_tenant_member_role', '{user,service_role}', null),
       ('switch_log_tenant', '{user,viewer}', null),
       ('tail_logs', '{user,viewer}', 'read_log_tail'),
@@ -17772,6 +18242,58 @@ begin
     where not exists (select from logloom_private.alert_plans p where p.group_id = g.group_id);
   end if;
   return v_planned;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.plan_archive_pass (
+  p_tenant_id text,
+  p_now       timestamp with time zone
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+  v_retention constant integer := logloom_private.shared_retention_days(p_tenant_id);
+  v_write_seq constant bigint :=
+    coalesce((select max(w.write_seq) from logloom_private.log_writes w), 0);
+  v_day date;
+  v_span record;
+  -- Days with few records up to this one wait for the last day of their file.
+  v_waits_through date := '-infinity';
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  if exists (
+    select from logloom_private.archive_passes p where p.tenant_id = p_tenant_id
+  ) then
+    return true;
+  end if;
+  for v_day in select d from logloom_private.days_to_archive(p_tenant_id, p_now) d loop
+    if logloom_private.is_archived(p_tenant_id, v_day) then
+      insert into logloom_private.archived_days as a (tenant_id, day, write_seq)
+      values (p_tenant_id, v_day, v_write_seq)
+      on conflict (tenant_id, day) do update
+      set write_seq = greatest(a.write_seq, excluded.write_seq);
+      continue;
+    end if;
+    if logloom_private.is_day_of_its_own(p_tenant_id, v_day) then
+      select v_day as first_day, v_day as last_day into v_span;
+    else
+      continue when v_day <= v_waits_through;
+      v_span := logloom_private.archive_span(v_day, v_retention);
+    end if;
+    if logloom_private.day_start(v_span.last_day + 1)
+      + greatest(v_settings.archive_after, v_settings.seal_after) > p_now
+    then
+      v_waits_through := v_span.last_day;
+      continue;
+    end if;
+    insert into logloom_private.archive_passes (tenant_id, first_day, last_day, write_seq)
+    values (p_tenant_id, v_span.first_day, v_span.last_day, v_write_seq);
+    return true;
+  end loop;
+  return false;
 end;
 $function$;
 
@@ -23126,7 +23648,7 @@ declare
     from logloom_private.settings s
   );
   v_old constant text := format(
-    'ts is older than the retention of %s days', logloom_private.retention_days(p_state.tenant_id)
+    'ts is older than the retention of %s days', logloom_private.longest_days(p_state.tenant_id)
   );
   v_refuses_spans constant boolean :=
     p_state.spans_are_full and coalesce(p_request.p_spans, 0) > 0;
@@ -23924,6 +24446,51 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.retention_rules (
+  p_rules    jsonb,
+  p_days_max integer
+)
+  RETURNS SETOF public.logloom_retention_rule
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_wrong record;
+begin
+  if jsonb_typeof(p_rules) <> 'array' then
+    perform logloom_private.refuse('usage.rules_are_no_list');
+  end if;
+  select r.n::text, w.problem into v_wrong
+  from jsonb_array_elements(p_rules) with ordinality r (value, n)
+  cross join lateral (
+    select case
+      when r.n > 5 then 'is one too many (max 5)'
+      when jsonb_typeof(r.value) <> 'object' then 'must be an object'
+      when r.value - array['level', 'service', 'days'] <> '{}' then 'has an unknown member'
+      when r.value ->> 'level' not in ('debug', 'info', 'warn', 'error')
+        then 'must have the level debug, info, warn or error'
+      when jsonb_typeof(r.value -> 'service') not in ('string', 'null')
+        or char_length(r.value ->> 'service') not between 1 and 255
+        then 'must have a service of 1 to 255 characters'
+      when coalesce(r.value ->> 'level', r.value ->> 'service') is null
+        then 'has neither level nor service'
+      when coalesce(substring((r.value -> 'days')::text from '^\d{1,9}$')::integer, 0)
+        not between 1 and p_days_max
+        then format('must have 1 to %s whole days', p_days_max)
+    end
+  ) w (problem)
+  where w.problem is not null
+  order by r.n
+  limit 1;
+  if found then
+    perform logloom_private.refuse('usage.rule_is_wrong', v_wrong.n, v_wrong.problem);
+  end if;
+  return query
+  select r.* from jsonb_populate_recordset(null::public.logloom_retention_rule, p_rules) r;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.retention_step()
   RETURNS interval
   LANGUAGE plpgsql
@@ -23959,6 +24526,8 @@ begin
   elsif v_limit_day is null and v_place.spans_through is not null then
     perform logloom_private.split_long_block(v_place);
     return interval '0';
+  elsif v_limit_day is null and v_place.rules_through is not null then
+    return logloom_private.delete_by_rules(v_place);
   end if;
   v_day := coalesce(
     v_limit_day,
@@ -24053,7 +24622,7 @@ begin
             logloom_private.day_start(v_day)
           )
         ),
-        v_block.holds_counts
+        v_block.holds_counts, v_block.kept_days
       )).records,
       0
     );
@@ -24350,6 +24919,29 @@ begin
     p_rows.where_sql, p_end.ts, p_end.id, p_filter
   );
   return p_rows;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.rule_days_sql (
+  p_tenant_id text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select coalesce('case ' || string_agg(
+      'when ' || concat_ws(
+        ' and ', 'l.level = ' || quote_literal(r.level), 'l.service = ' || quote_literal(r.service)
+      ) || ' then ' || r.days,
+      ' ' order by r.n
+    ) || ' end', 'null')
+    from logloom.tenant_settings s
+    cross join unnest(s.retention_rules) with ordinality r (level, service, days, n)
+    where s.tenant_id = p_tenant_id
+  );
 end;
 $function$;
 
@@ -25040,7 +25632,8 @@ RETURN '24:00:00'::interval;
 CREATE OR REPLACE FUNCTION logloom_private.seal_block (
   p_tenant_id    text,
   p_days         date[],
-  p_holds_counts boolean DEFAULT false
+  p_holds_counts boolean DEFAULT false,
+  p_kept_days    integer DEFAULT NULL::integer
 )
   RETURNS integer
   LANGUAGE plpgsql
@@ -25052,6 +25645,9 @@ declare
   v_range text;
   v_ranges text[] := '{}';
   v_holds_counts constant boolean := p_holds_counts or cardinality(p_days) > 1;
+  v_filter constant text := format(
+    '(%s) is not distinct from %L::integer', logloom_private.rule_days_sql(p_tenant_id), p_kept_days
+  );
   v_block logloom_private.blocks;
   v_removed integer;
   v_records integer := 0;
@@ -25059,14 +25655,15 @@ begin
   foreach v_day in array p_days loop
     -- A block has at least one record, however large it is.
     v_oldest := logloom_private.block_range(
-      p_tenant_id, v_day, cardinality(p_days), (v_ranges = '{}')::integer
+      p_tenant_id, v_day, cardinality(p_days), (v_ranges = '{}')::integer, v_filter
     );
     continue when v_oldest.first_ts is null;
     -- Starts at the first record, to skip the index entries of records that were sealed before.
     v_ranges := v_ranges || format(
       'from logloom.logs l where l.tenant_id = %L and l.ts >= %L::timestamptz '
-        || 'and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)',
-      p_tenant_id, v_oldest.first_ts, v_oldest.last_ts, v_oldest.last_ts, v_oldest.last_id
+        || 'and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid) and %s',
+      p_tenant_id, v_oldest.first_ts, v_oldest.last_ts, v_oldest.last_ts, v_oldest.last_id,
+      v_filter
     );
   end loop;
   if v_ranges = '{}' then
@@ -25077,7 +25674,7 @@ begin
     logloom_private.read_records(
       (select string_agg('select l.* ' || r.range, ' union all ') from unnest(v_ranges) r (range))
     ),
-    v_holds_counts
+    v_holds_counts, p_kept_days
   );
   foreach v_range in array v_ranges loop
     -- A plain delete: removed_records_sql would note these records as removed. Records that were
@@ -25114,6 +25711,7 @@ CREATE OR REPLACE FUNCTION logloom_private.seal_day_step (
 declare
   v_state logloom_private.sealing_days;
   v_tenant_id text;
+  v_kept_days integer;
   v_together record;
   v_span integer;
   v_records integer := 0;
@@ -25134,22 +25732,35 @@ begin
     where d.day = p_day;
     return false;
   end if;
-  v_together := logloom_private.days_to_seal_together(v_tenant_id, p_day, p_now);
   begin
-    if v_together.days is not null then
+    -- Records are in blocks of their own for each number of days that they are kept.
+    for v_kept_days in
+      select null::integer
+      union
+      select r.days
+      from logloom.tenant_settings s
+      cross join unnest(s.retention_rules) r
+      where s.tenant_id = v_tenant_id
+      order by 1 nulls first
+    loop
+      v_together :=
+        logloom_private.days_to_seal_together(v_tenant_id, p_day, p_now, v_kept_days);
+      continue when v_together.days is null;
       v_records := logloom_private.seal_block(
-        v_tenant_id, v_together.days, v_together.are_small
+        v_tenant_id, v_together.days, v_together.are_small, v_kept_days
       );
-    end if;
+      exit when v_records > 0;
+    end loop;
     -- The new block may be small: the last of a day, one of late records, or one of a whole week.
     if v_records > 0 then
       v_span := case
         when v_together.are_small
-          then logloom_private.block_days(logloom_private.retention_days(v_tenant_id))
+          then logloom_private.block_days(logloom_private.shared_retention_days(v_tenant_id))
         else 1
       end;
       perform logloom_private.merge_small_blocks(
-        v_tenant_id, logloom_private.span_start(p_day, v_span), v_span, v_together.are_small
+        v_tenant_id, logloom_private.span_start(p_day, v_span), v_span, v_together.are_small,
+        v_kept_days
       );
       perform logloom_private.leave_days(array[v_tenant_id], v_together.days);
     end if;
@@ -26026,6 +26637,23 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.shared_retention_days (
+  p_tenant_id text
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select case when s.rules_days_max is null then r.days else 1 end
+    from logloom_private.retention_days(p_tenant_id) r (days)
+    left join logloom.tenant_settings s on s.tenant_id = p_tenant_id
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.short_cuts (
   p_query logloom_private.compiled_query,
   OUT     counts boolean,
@@ -26393,7 +27021,9 @@ declare
 begin
   -- Goes tenant by tenant, because the blocks may be on other nodes.
   for v_tenant in
-    select k.tenant_id, logloom_private.block_days(p_place.today - k.first_kept_day) as days
+    select
+      k.tenant_id,
+      logloom_private.block_days(logloom_private.shared_retention_days(k.tenant_id)) as days
     from logloom_private.first_kept_days(p_place.today) k
     where k.tenant_id > p_place.spans_through
     order by k.tenant_id
@@ -27004,6 +27634,77 @@ begin
     p_collector.note := p_note;
   end if;
   return p_collector;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.store_restored (
+  p_part    logloom.archive_parts,
+  p_restore logloom.archive_restores,
+  p_records jsonb
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET work_mem TO '48MB'
+  AS $function$
+declare
+  v_query constant logloom_private.compiled_query :=
+    logloom_private.compile_query(p_restore.query_dsl, p_restore.requested_at);
+  v_span constant integer :=
+    logloom_private.block_days(logloom_private.shared_retention_days(p_part.tenant_id));
+  v_records logloom.logs[] := logloom_private.archived_records(p_part, p_records);
+  v_there uuid[];
+  v_from date;
+  v_stored integer := 0;
+begin
+  v_there := array(
+    select r.id
+    from logloom_private.blocks c,
+      logloom_private.block_records(c.tenant_id, c.block_id, null, array['id']) r
+    where c.tenant_id = p_part.tenant_id and c.last_ts >= p_part.first_ts
+      and c.first_ts <= p_part.last_ts
+  );
+  execute format(
+    $query$
+      select array_agg(l.record order by (l.record).ts, (l.record).id)
+      from (
+        select l as record
+        from unnest($1) l
+        left join unnest($2) t (id) on t.id = l.id
+        where t.id is null and l.ts >= %L::timestamptz and l.ts < %L::timestamptz and (%s)
+      ) l
+      where not exists (
+        select
+        from logloom.logs h
+        where h.tenant_id = %L and h.ts >= %L::timestamptz and h.ts <= %L::timestamptz
+          and h.ts = (l.record).ts and h.id = (l.record).id
+      )
+    $query$,
+    p_restore.ts_from, p_restore.ts_to, v_query.filter, p_part.tenant_id, p_part.first_ts,
+    p_part.last_ts
+  )
+  into v_records
+  using v_records, v_there;
+  for v_from in
+    select distinct logloom_private.span_start(logloom_private.utc_day(r.ts), v_span)
+    from unnest(v_records) r
+    order by 1
+  loop
+    v_stored := v_stored + (
+      logloom_private.write_block(
+        p_part.tenant_id,
+        logloom_private.read_records(
+          format(
+            'select r.* from unnest($1) r where r.ts >= %L::timestamptz and r.ts < %L::timestamptz',
+            logloom_private.day_start(v_from), logloom_private.day_start(v_from + v_span)
+          ),
+          v_records
+        ),
+        true
+      )
+    ).records;
+  end loop;
+  return v_stored;
 end;
 $function$;
 
@@ -30692,6 +31393,11 @@ begin
       'The plan sets the highest retention_days.', null),
     ('usage.setting_is_no_boolean', 400, 'Invalid settings data: %s must be true or false',
       'Send a JSON boolean.', null),
+    ('usage.rules_are_no_list', 400, 'Invalid p_rules: it must be an array of objects',
+      'Send [{"level": "debug", "days": 3}], or [] for no rules.', null),
+    ('usage.rule_is_wrong', 400, 'Invalid p_rules: rule %s %s',
+      'A rule has level, service or both, and days. The plan sets the highest number of days.',
+      null),
     ('usage.months_are_out_of_range', 400, 'Invalid p_months: 1 to 24',
       'Without p_months you get the current month.', null),
     ('usage.too_many_deletions', 429, 'Too many deletions are open (max %s)',
@@ -30912,6 +31618,121 @@ begin
     'records', v_last.records,
     'differences', v_differences
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.verify_archived (
+  p_verification_id bigint,
+  p_tenant_id       text,
+  p_day             date
+)
+  RETURNS TABLE (
+    last_day date,
+    records  bigint,
+    details  text[]
+  )
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_first date := p_day;
+  v_last date := p_day;
+  v_span record;
+  v_files record;
+  v_here bigint;
+  v_archive_days integer;
+begin
+  details := '{}';
+  loop
+    select min(p.first_day) as first_day, max(p.last_day) as last_day
+    into v_span
+    from logloom.archive_parts p
+    where p.tenant_id = p_tenant_id and p.status <> 'draft'
+      and p.last_day >= v_first and p.first_day <= v_last;
+    exit when v_span.first_day is null
+      or v_span.first_day >= v_first and v_span.last_day <= v_last;
+    v_first := least(v_first, v_span.first_day);
+    v_last := greatest(v_last, v_span.last_day);
+  end loop;
+  last_day := v_last;
+  details := array(
+    select format(
+      'the file %s has records from %s to %s', p.object_key, p.first_ts, p.last_ts
+    )
+    from logloom.archive_parts p
+    where p.tenant_id = p_tenant_id and p.status <> 'draft'
+      and p.last_day >= v_first and p.first_day <= v_last
+      and (
+        p.first_ts > p.last_ts
+        or logloom_private.utc_day(p.first_ts) < p.first_day
+        or logloom_private.utc_day(p.last_ts) > p.last_day
+      )
+    order by p.number
+  );
+  select
+    coalesce(sum(p.records), 0)::bigint as records,
+    coalesce(bool_or(p.status = 'missing'), false) as has_missing
+  into v_files
+  from logloom.archive_parts p
+  where p.tenant_id = p_tenant_id and p.status <> 'draft'
+    and p.last_day >= v_first and p.first_day <= v_last;
+  records := v_files.records;
+
+  select l.archive_days into v_archive_days
+  from logloom.tenants t
+  join logloom.plans l on l.plan_id = t.plan_id
+  where t.tenant_id = p_tenant_id;
+  if coalesce(v_archive_days, 0) = 0 or logloom_private.is_being_deleted(p_tenant_id)
+    or exists (
+      -- A damaged block cannot tell what it contains.
+      select
+      from logloom_private.blocks b
+      join logloom_private.verification_differences d on d.block_id = b.block_id
+      where b.tenant_id = p_tenant_id and d.verification_id = p_verification_id
+        and b.last_ts >= logloom_private.day_start(v_first)
+        and b.first_ts < logloom_private.day_start(v_last + 1)
+    )
+  then
+    return next;
+    return;
+  end if;
+
+  v_here := logloom_private.archived_records_here(p_tenant_id, v_first, v_last);
+  if v_here > v_files.records
+    -- Expired files are deleted even if the database keeps the records.
+    and v_first >= logloom_private.utc_day(now()) - v_archive_days
+  then
+    details := details || format(
+      'the archive has %s of %s records up to %s', v_files.records, v_here, v_last
+    );
+  elsif v_here > 0 and v_here < v_files.records
+    and v_first = v_last and not v_files.has_missing
+    and v_first >= logloom_private.first_kept_day(p_tenant_id, logloom_private.utc_day(now()))
+    and not exists (
+      select from logloom_private.archive_passes p where p.tenant_id = p_tenant_id
+    )
+    and not exists (
+      select
+      from logloom.tenant_settings s
+      where s.tenant_id = p_tenant_id and s.rules_days_max is not null
+    )
+    and not exists (
+      select
+      from logloom_private.archive_erasures e
+      where e.tenant_id = p_tenant_id and e.finished_at is null
+    )
+    and not exists (
+      select
+      from logloom.archive_restores r
+      where r.tenant_id = p_tenant_id and v_first between r.first_day and r.last_day
+    )
+  then
+    details := details || format(
+      'the archive has %s records, the database %s', v_files.records, v_here
+    );
+  end if;
+  return next;
 end;
 $function$;
 
@@ -31699,7 +32520,8 @@ $function$;
 CREATE OR REPLACE FUNCTION logloom_private.write_block (
   p_tenant_id    text,
   p_records      logloom_private.record_arrays,
-  p_holds_counts boolean                       DEFAULT false
+  p_holds_counts boolean                       DEFAULT false,
+  p_kept_days    integer                       DEFAULT NULL::integer
 )
   RETURNS logloom_private.blocks
   LANGUAGE plpgsql
@@ -31716,6 +32538,7 @@ begin
   end if;
   v_block.tenant_id := p_tenant_id;
   v_block.holds_counts := p_holds_counts;
+  v_block.kept_days := p_kept_days;
   v_block.records := cardinality(p_records.ids);
   -- An assignment: in "from", PostgreSQL would store the result of the function first.
   v_encoded := logloom_private.encode_messages(
@@ -32800,6 +33623,36 @@ $function$;
 
 REVOKE ALL ON FUNCTION "public"."record_audit_event"(text, text, jsonb, jsonb, text) FROM PUBLIC, "anon";
 
+CREATE OR REPLACE FUNCTION public.set_retention_rules (
+  p_tenant_id text  DEFAULT NULL::text,
+  p_rules     jsonb DEFAULT NULL::jsonb
+)
+  RETURNS public.logloom_tenant_settings
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id text;
+begin
+  perform logloom_private.require_parameter('p_rules', p_rules is null);
+  v_tenant_id := logloom_private.provision_current_tenant(p_tenant_id);
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  insert into logloom.tenant_settings as s (tenant_id, retention_rules, rules_days_max)
+  select v_tenant_id, array_agg(r), max(r.days)
+  from logloom_private.retention_rules(
+    p_rules, (logloom_private.plan_of(v_tenant_id)).retention_days_max
+  ) r
+  on conflict (tenant_id) do update set
+    retention_rules = excluded.retention_rules,
+    -- Blocks that were sealed under earlier rules keep their days.
+    rules_days_max = greatest(excluded.rules_days_max, s.rules_days_max),
+    updated_at = now();
+  return public.get_tenant_settings(p_tenant_id);
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."set_retention_rules"(text, jsonb) FROM PUBLIC, "anon";
+
 CREATE OR REPLACE FUNCTION public.settle_log_archive_work (
   p_claim_id uuid  DEFAULT NULL::uuid,
   p_error    text  DEFAULT NULL::text,
@@ -33267,6 +34120,9 @@ ALTER TABLE "logloom"."retention_runs"
 ALTER TABLE "logloom"."retention_runs"
   ADD CONSTRAINT "retention_runs_kind_is_known" CHECK ((kind = ANY (ARRAY['retention'::text, 'erasure'::text, 'storage'::text])));
 
+ALTER TABLE "logloom"."tenant_settings"
+  ADD CONSTRAINT "tenant_settings_retention_rules_are_few" CHECK ((cardinality(retention_rules) <= 5));
+
 ALTER TABLE "logloom_private"."alert_groups"
   ADD CONSTRAINT "alert_groups_partials_are_whole" CHECK (((filter IS NULL) = (parts IS NULL)));
 
@@ -33689,6 +34545,8 @@ COMMENT ON COLUMN "logloom"."tenant_members"."view_id" IS 'The view that a viewe
 
 COMMENT ON COLUMN "logloom"."tenant_settings"."retention_days" IS 'May be above the plan''s limit after a change of plan; the limit then applies.';
 
+COMMENT ON COLUMN "logloom"."tenant_settings"."rules_days_max" IS 'The most days of the rules, now or earlier. Null: there are no rules, and no day is left that earlier rules applied to.';
+
 COMMENT ON COLUMN "logloom"."usage_days"."dropped" IS 'Events that ingest rules removed. They are in events only if settings.count_dropped is on.';
 
 COMMENT ON COLUMN "logloom"."usage_days"."refused" IS 'Records that the database itself made for the tenant, such as those of logloom.log(), and that its limits did not allow.';
@@ -33748,6 +34606,8 @@ COMMENT ON COLUMN "logloom_private"."blocks"."damaged_at" IS 'When a verificatio
 COMMENT ON COLUMN "logloom_private"."blocks"."holds_counts" IS 'True: logloom_private.log_counts does not count these records, so queries read the block to count them. For tenants with few records a day. False: log_counts counts the records, and all are of one day.';
 
 COMMENT ON COLUMN "logloom_private"."blocks"."id_indexes" IS 'For each record: the last two bytes of its id, as a signed number.';
+
+COMMENT ON COLUMN "logloom_private"."blocks"."kept_days" IS 'The days that a retention rule gave the records when they were sealed. Null: the tenant''s retention.';
 
 COMMENT ON COLUMN "logloom_private"."blocks"."offset_records" IS 'For looking up a single message, with an entry for templates 1, 17, 33 …: how many messages come before those of the template. offset_digits: how many digits come before them. offset_bytes: how many bytes of templates come before it.';
 
@@ -33840,6 +34700,8 @@ COMMENT ON COLUMN "logloom_private"."retention_place"."day" IS 'The day that is 
 COMMENT ON COLUMN "logloom_private"."retention_place"."done_through" IS 'The last finished day.';
 
 COMMENT ON COLUMN "logloom_private"."retention_place"."failing_since" IS 'Since when every day''s retention has ended with an error. Null: the last one ended without error.';
+
+COMMENT ON COLUMN "logloom_private"."retention_place"."rules_through" IS 'The last tenant with retention rules that is finished. Null: all are. rules_day: the last finished day of the next one.';
 
 COMMENT ON COLUMN "logloom_private"."retention_place"."spans_through" IS 'The last tenant whose blocks were checked for spans that are longer than its retention allows. Null: all were checked.';
 
@@ -34192,6 +35054,8 @@ COMMENT ON FUNCTION "public"."run_writer"() IS 'While pg_cron does not run the w
 COMMENT ON FUNCTION "public"."seal_alert_secret"(uuid, text, text) IS 'The edge function logloom-notify calls it. Replaces the secret of a rule whose hex SHA-256 is p_digest with p_sealed. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."search_logs"(text, text, text, integer, text, text) IS 'Returns a page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: next_cursor of the page before; it keeps the range of the first page. If the range is long, or after about 8 MB, a page may have fewer records and still a next_cursor. Only the last page has next_cursor null. Errors: PT400, PT401, PT408 (took longer than 15 s).';
+
+COMMENT ON FUNCTION "public"."set_retention_rules"(text, jsonb) IS 'Replaces the tenant''s retention rules and returns all settings. p_rules: at most 5 of {level, service, days}, [] for none. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."set_tenant_member_role"(text, text, text, uuid) IS 'Sets the role of a member from their next request on, and returns the member. p_role: viewer, member, admin or owner. p_view_id: the view that a viewer reads in. For owners; the last one stays an owner. Errors: PT400, PT401, PT403, PT404.';
 
@@ -34575,6 +35439,8 @@ COMMENT ON TYPE "public"."logloom_query_validity" IS 'Tells whether a query comp
 
 COMMENT ON TYPE "public"."logloom_query_warning" IS 'A valid part of a query that probably does not mean what its author wanted: its position (1-based, code points), and what to write instead.';
 
+COMMENT ON TYPE "public"."logloom_retention_rule" IS 'How many days records of exactly this level and service (null: any) are kept instead of retention_days. The first rule that matches decides.';
+
 COMMENT ON TYPE "public"."logloom_retention_run" IS 'A deletion. kind: retention (by age), erasure (on request) or storage (a day dropped because storage was full). status: queued, running, done, interrupted (the run of a later day continued it) or failed, with error. ts_from inclusive, ts_to exclusive. records: how many were deleted so far; in a dry run, how many match. partitions: days that were dropped as a whole. archive_records and archive_files: how many records were removed from how many files of the archive; records does not include them. not_reached: where copies of the records may remain after an erasure; null before it is done.';
 
 COMMENT ON TYPE "public"."logloom_saved_search" IS 'A saved search. created_by: the claim sub of its creator. run_count: how often anybody ran it. view_id: readers of this view see it in their list. display: settings for the page that shows it, such as range and columns.';
@@ -34715,6 +35581,8 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."require_room_for_baseline"(text, js
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."resolve_quiet_errors"(timestamp WITH time zone) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."retention_rules"(jsonb, integer) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."saved_search_of"(logloom.saved_searches) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."service_operations"() TO "authenticated", "service_role";
@@ -34770,6 +35638,8 @@ GRANT EXECUTE ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double
 GRANT EXECUTE ON FUNCTION "public"."preview_ingest_rule"(text, jsonb) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."record_audit_event"(text, text, jsonb, jsonb, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."set_retention_rules"(text, jsonb) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) TO "service_role";
 
@@ -34967,6 +35837,22 @@ GRANT SELECT ("source") ON TABLE "logloom"."log_streams" TO "authenticated";
 REVOKE ALL ("source") ON TABLE "logloom"."log_streams" FROM "service_role";
 
 GRANT SELECT ("source") ON TABLE "logloom"."log_streams" TO "service_role";
+
+REVOKE ALL ("retention_rules") ON TABLE "logloom"."tenant_settings" FROM "authenticated";
+
+GRANT INSERT ("retention_rules"), UPDATE ("retention_rules") ON TABLE "logloom"."tenant_settings" TO "authenticated";
+
+REVOKE ALL ("rules_days_max") ON TABLE "logloom"."tenant_settings" FROM "authenticated";
+
+GRANT INSERT ("rules_days_max"), UPDATE ("rules_days_max") ON TABLE "logloom"."tenant_settings" TO "authenticated";
+
+REVOKE ALL ("retention_rules") ON TABLE "logloom"."tenant_settings" FROM "service_role";
+
+GRANT INSERT ("retention_rules"), UPDATE ("retention_rules") ON TABLE "logloom"."tenant_settings" TO "service_role";
+
+REVOKE ALL ("rules_days_max") ON TABLE "logloom"."tenant_settings" FROM "service_role";
+
+GRANT INSERT ("rules_days_max"), UPDATE ("rules_days_max") ON TABLE "logloom"."tenant_settings" TO "service_role";
 
 SELECT cron.schedule_in_database('logloom_send', '10 seconds', 'call logloom_private.work(''send'')', 'postgres', NULL, true);
 

@@ -527,6 +527,13 @@ export interface Operations {
     };
     answer: LogPage;
   };
+  set_retention_rules: {
+    parameters: {
+      p_rules: Partial<TenantSettings["retention_rules"][number]>[];
+      p_tenant_id?: string;
+    };
+    answer: TenantSettings;
+  };
   set_tenant_member_role: {
     parameters: {
       p_role: Role;
