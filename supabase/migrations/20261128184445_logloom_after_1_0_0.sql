@@ -1865,6 +1865,9 @@ begin
       ('sample', '$.rate.type() == "number" && $.rate > 0 && $.rate < 1',
         'rate is a number above 0 and below 1'),
       ('sample', '$.by == "req_id" || $.by == "record"', 'by is req_id or record'),
+      ('sample', '!exists($.keep) || $.keep.type() == "array" && $.keep.size() <= 5 '
+        '&& !exists($.keep[*].type() ? (@ != "string")) && !exists($.keep[*] ? (@ == ""))',
+        'keep is an array of at most five conditions'),
       ('parse', '$.pattern.type() == "string"', 'pattern is a text'),
       ('set', format(v_target, '$'), 'set needs ' || v_targets),
       ('set', '$.value.type() == "string" || '
@@ -5249,7 +5252,10 @@ begin
   new.condition := nullif(logloom_private.trim_space(new.condition), '');
   new.compiled := jsonb_build_object('id', new.rule_id)
     || logloom_private.compiled_rule(new.tenant_id, new.condition, new.action);
-  new.action := new.compiled -> 'do';
+  -- With the conditions of keep as they were written.
+  new.action := (new.compiled -> 'do') || coalesce(
+    jsonb_strip_nulls(jsonb_build_object('keep', new.action -> 'keep')), '{}'
+  );
   new.created_by := coalesce(old.created_by, logloom_private.actor());
   new.updated_at := now();
   if length(new.name) not between 1 and 100 then
@@ -5323,7 +5329,7 @@ declare
   v_type constant text := p_action ->> 'type';
   v_members constant text[] := case v_type
     when 'mask' then '{type,what,pattern,label,in,hash}' when 'drop' then '{type}'
-    when 'sample' then '{type,rate,by}' when 'parse' then '{type,pattern}'
+    when 'sample' then '{type,rate,by,keep}' when 'parse' then '{type,pattern}'
     when 'set' then '{type,f,a,value}' when 'remove' then '{type,a}'
     when 'level' then '{type,from}' end;
   v_level constant text := logloom_private.level_named(p_action ->> 'from');
@@ -6924,10 +6930,17 @@ CREATE OR REPLACE FUNCTION logloom_private.compiled_rule (
   SET standard_conforming_strings TO 'on'
   AS $function$
 -- definer because no API role may call the compiler
+declare
+  v_action jsonb := logloom_private.checked_action(p_action);
 begin
+  if v_action ? 'keep' then
+    v_action := jsonb_set(v_action, '{keep}', (
+      select coalesce(jsonb_agg(logloom_private.checked_condition(p_tenant_id, k) order by n), '[]')
+      from jsonb_array_elements_text(v_action -> 'keep') with ordinality u (k, n)
+    ));
+  end if;
   return jsonb_build_object(
-    'when', logloom_private.checked_condition(p_tenant_id, p_condition),
-    'do', logloom_private.checked_action(p_action)
+    'when', logloom_private.checked_condition(p_tenant_id, p_condition), 'do', v_action
   );
 end;
 $function$;
@@ -28374,6 +28387,7 @@ declare
   v_values constant jsonb := p_leaf -> 'values';
   v_value constant text := v_values ->> 0;
   v_levels constant text[] := '{debug,info,warn,error}';
+  v_bounds constant jsonb := p_leaf -> 'bounds';
   v_problem constant text := case
     when v_field <> all (logloom_private.query_text_columns() || 'attrs'::text)
       then 'a test of ' || v_field
@@ -28383,7 +28397,11 @@ declare
       to_jsonb(v_levels[:jsonb_array_length(v_values)])
     )) is not true then 'OR'
     when (p_leaf -> 'folds_case')::boolean and p_leaf ->> 'test' = 'equal' then 'i='
-    else case p_leaf ->> 'test' when 'range' then 'a comparison of ' || (p_leaf ->> 'name')
+    when p_leaf ->> 'test' = 'range' and v_field <> 'attrs'
+      then 'a comparison of ' || (p_leaf ->> 'name')
+    when v_bounds ->> 'unit' is not null then 'a quantity with a unit'
+    when num_nonnulls(v_bounds ->> 'lower', v_bounds ->> 'upper') = 2 then 'a range with two ends'
+    else case p_leaf ->> 'test'
       when 'regex' then 'a regular expression' when 'word' then 'w='
       when 'network' then 'a network' end
   end;
@@ -28398,6 +28416,12 @@ begin
   return case v_field when 'attrs' then jsonb_build_object('a', p_leaf -> 'path' -> 0)
     else jsonb_build_object('f', v_field) end
   || case
+    when p_leaf ->> 'test' = 'range' then jsonb_build_object(
+      'op', case when v_bounds ->> 'lower' is null then '<' else '>' end || case
+        when (v_bounds -> 'lower_open')::boolean or (v_bounds -> 'upper_open')::boolean then ''
+        else '=' end,
+      'value', coalesce(v_bounds ->> 'lower', v_bounds ->> 'upper')::numeric
+    )
     when p_leaf ->> 'test' = 'exists' then '{"op": "~", "value": "*"}'
     when p_leaf ->> 'test' = 'like'
       then jsonb_build_object('op', '~', 'value', logloom_private.wildcards_of(v_value))

@@ -7,10 +7,17 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role may call the compiler
+declare
+  v_action jsonb := logloom_private.checked_action(p_action);
 begin
+  if v_action ? 'keep' then
+    v_action := jsonb_set(v_action, '{keep}', (
+      select coalesce(jsonb_agg(logloom_private.checked_condition(p_tenant_id, k) order by n), '[]')
+      from jsonb_array_elements_text(v_action -> 'keep') with ordinality u (k, n)
+    ));
+  end if;
   return jsonb_build_object(
-    'when', logloom_private.checked_condition(p_tenant_id, p_condition),
-    'do', logloom_private.checked_action(p_action)
+    'when', logloom_private.checked_condition(p_tenant_id, p_condition), 'do', v_action
   );
 end;
 $$;
@@ -31,7 +38,10 @@ begin
   new.condition := nullif(logloom_private.trim_space(new.condition), '');
   new.compiled := jsonb_build_object('id', new.rule_id)
     || logloom_private.compiled_rule(new.tenant_id, new.condition, new.action);
-  new.action := new.compiled -> 'do';
+  -- With the conditions of keep as they were written.
+  new.action := (new.compiled -> 'do') || coalesce(
+    jsonb_strip_nulls(jsonb_build_object('keep', new.action -> 'keep')), '{}'
+  );
   new.created_by := coalesce(old.created_by, logloom_private.actor());
   new.updated_at := now();
   if length(new.name) not between 1 and 100 then

@@ -40,6 +40,9 @@ begin
       ('sample', '$.rate.type() == "number" && $.rate > 0 && $.rate < 1',
         'rate is a number above 0 and below 1'),
       ('sample', '$.by == "req_id" || $.by == "record"', 'by is req_id or record'),
+      ('sample', '!exists($.keep) || $.keep.type() == "array" && $.keep.size() <= 5 '
+        '&& !exists($.keep[*].type() ? (@ != "string")) && !exists($.keep[*] ? (@ == ""))',
+        'keep is an array of at most five conditions'),
       ('parse', '$.pattern.type() == "string"', 'pattern is a text'),
       ('set', format(v_target, '$'), 'set needs ' || v_targets),
       ('set', '$.value.type() == "string" || '
@@ -94,7 +97,7 @@ declare
   v_type constant text := p_action ->> 'type';
   v_members constant text[] := case v_type
     when 'mask' then '{type,what,pattern,label,in,hash}' when 'drop' then '{type}'
-    when 'sample' then '{type,rate,by}' when 'parse' then '{type,pattern}'
+    when 'sample' then '{type,rate,by,keep}' when 'parse' then '{type,pattern}'
     when 'set' then '{type,f,a,value}' when 'remove' then '{type,a}'
     when 'level' then '{type,from}' end;
   v_level constant text := logloom_private.level_named(p_action ->> 'from');

@@ -32,6 +32,7 @@ declare
   v_values constant jsonb := p_leaf -> 'values';
   v_value constant text := v_values ->> 0;
   v_levels constant text[] := '{debug,info,warn,error}';
+  v_bounds constant jsonb := p_leaf -> 'bounds';
   v_problem constant text := case
     when v_field <> all (logloom_private.query_text_columns() || 'attrs'::text)
       then 'a test of ' || v_field
@@ -41,7 +42,11 @@ declare
       to_jsonb(v_levels[:jsonb_array_length(v_values)])
     )) is not true then 'OR'
     when (p_leaf -> 'folds_case')::boolean and p_leaf ->> 'test' = 'equal' then 'i='
-    else case p_leaf ->> 'test' when 'range' then 'a comparison of ' || (p_leaf ->> 'name')
+    when p_leaf ->> 'test' = 'range' and v_field <> 'attrs'
+      then 'a comparison of ' || (p_leaf ->> 'name')
+    when v_bounds ->> 'unit' is not null then 'a quantity with a unit'
+    when num_nonnulls(v_bounds ->> 'lower', v_bounds ->> 'upper') = 2 then 'a range with two ends'
+    else case p_leaf ->> 'test'
       when 'regex' then 'a regular expression' when 'word' then 'w='
       when 'network' then 'a network' end
   end;
@@ -56,6 +61,12 @@ begin
   return case v_field when 'attrs' then jsonb_build_object('a', p_leaf -> 'path' -> 0)
     else jsonb_build_object('f', v_field) end
   || case
+    when p_leaf ->> 'test' = 'range' then jsonb_build_object(
+      'op', case when v_bounds ->> 'lower' is null then '<' else '>' end || case
+        when (v_bounds -> 'lower_open')::boolean or (v_bounds -> 'upper_open')::boolean then ''
+        else '=' end,
+      'value', coalesce(v_bounds ->> 'lower', v_bounds ->> 'upper')::numeric
+    )
     when p_leaf ->> 'test' = 'exists' then '{"op": "~", "value": "*"}'
     when p_leaf ->> 'test' = 'like'
       then jsonb_build_object('op', '~', 'value', logloom_private.wildcards_of(v_value))

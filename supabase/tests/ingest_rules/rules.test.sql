@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../by.psql
-select plan(11);
+select plan(12);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
 insert into logloom.tenant_members (tenant_id, user_id, role) values ('acme', 'ann', 'admin');
@@ -16,7 +16,7 @@ select results_eq(
       (' '), ('*'), ('service:api'), ('-service:api host:web-*'), ('service:"a*" AND env:a\*b?'),
       ('@plan:free'), ('NOT @ms:5'), ('level:>=warn'), ('level:<info'), ('level:<=warning'),
       ('timeout'), ('msg:"50% of *"'), ('time*out'), ('(level:error user_id:=u1)'),
-      ('-@a:*')
+      ('-@a:*'), ('@ms:>500.5'), ('-@ms:<=-2')
     ) v (c)$$,
   $$values
     (' ', '[]'::jsonb), ('*', '[]'),
@@ -35,7 +35,9 @@ select results_eq(
     ('time*out', '[{"op": "has", "value": "time*out"}]'),
     ('(level:error user_id:=u1)', '[{"f": "level", "op": "=", "value": "error"},
       {"f": "user_id", "op": "=", "value": "u1"}]'),
-    ('-@a:*', '[{"a": "a", "op": "~", "value": "*", "not": true}]')$$,
+    ('-@a:*', '[{"a": "a", "op": "~", "value": "*", "not": true}]'),
+    ('@ms:>500.5', '[{"a": "ms", "op": ">", "value": 500.5}]'),
+    ('-@ms:<=-2', '[{"a": "ms", "op": "<=", "value": -2, "not": true}]')$$,
   'conditions become tests'
 );
 select results_eq(
@@ -45,14 +47,14 @@ select results_eq(
       )) from '^PT400 (?:The condition of a rule cannot have )?(.{1,60})')
     from (values
       ('service:a OR service:b'), ('service:(a OR b)'), ('level:(debug OR error)'),
-      ('-(service:a host:b)'), ('service:a | count()'), ('@ms:>5'),
+      ('-(service:a host:b)'), ('service:a | count()'), ('@ms:[1 TO 5]'),
       ('msg:~"a.b"'), ('msg:w=a'), ('service:i=a'), ('host:10.0.0.0/8'), ('@a.b:1'), ('any:x'),
       ('ts:>now-1h'), ('level:<debug'), ('levle:error')
     ) v (c)$$,
   $$values
     ('service:a OR service:b', 'OR'), ('service:(a OR b)', 'OR'), ('level:(debug OR error)', 'OR'),
     ('-(service:a host:b)', 'NOT before a bracket'), ('service:a | count()', 'stages'),
-    ('@ms:>5', 'a comparison of @ms'),
+    ('@ms:[1 TO 5]', 'a range with two ends'),
     ('msg:~"a.b"', 'a regular expression'), ('msg:w=a', 'w='), ('service:i=a', 'i='),
     ('host:10.0.0.0/8', 'a network'), ('@a.b:1', 'an attribute inside another'),
     ('any:x', 'a test of any'), ('ts:>now-1h', 'a test of ts'),
@@ -73,6 +75,8 @@ select results_eq(
       ('{"type": "mask", "in": "everywhere", "pattern": "(?=a)"}'),
       ('{"type": "mask", "in": "everywhere", "what": ["email"], "hash": true}'),
       ('{"type": "sample", "rate": 1, "by": "record"}'),
+      ('{"type": "sample", "rate": 0.1, "by": "record", "keep": "level:error"}'),
+      ('{"type": "sample", "rate": 0.1, "by": "record", "keep": ["a OR b"]}'),
       ('{"type": "set", "f": "ts", "value": "2026-01-01"}'),
       ('{"type": "set", "a": "logloom_cut", "value": 1}'),
       ('{"type": "set", "f": "level", "value": "loud"}'), ('{"type": "remove", "a": ["x"]}'),
@@ -96,6 +100,10 @@ select results_eq(
     ('{"type": "mask", "in": "everywhere", "what": ["email"], "hash": true}',
       'A mask with "hash": true needs a key'),
     ('{"type": "sample", "rate": 1, "by": "record"}', 'rate is a number above 0 and below 1'),
+    ('{"type": "sample", "rate": 0.1, "by": "record", "keep": "level:error"}',
+      'keep is an array of at most five conditi'),
+    ('{"type": "sample", "rate": 0.1, "by": "record", "keep": ["a OR b"]}',
+      'The condition of a rule cannot have OR'),
     ('{"type": "set", "f": "ts", "value": "2026-01-01"}',
       'set needs a field ("f": not ts) or an at'),
     ('{"type": "set", "a": "logloom_cut", "value": 1}',
@@ -165,5 +173,25 @@ select results_eq(
    from logloom_private.ingest_rule_sets s join versions v using (tenant_id)',
   'values (null::uuid, true)', 'without a rule there is no version'
 );
+with saved as (
+  insert into logloom.ingest_rules (tenant_id, position, name, is_on, action)
+  values ('acme', 20, 'traces', true, '{
+    "type": "sample", "rate": 0.1, "by": "req_id", "keep": ["level:error", "@duration_ms:>500"]
+  }')
+  returning action, compiled
+)
+select is(
+  jsonb_build_object('as written', action -> 'keep', 'compiled', compiled -> 'do' -> 'keep'),
+  '{
+    "as written": ["level:error", "@duration_ms:>500"],
+    "compiled": [
+      [{"f": "level", "op": "=", "value": "error"}],
+      [{"a": "duration_ms", "op": ">", "value": 500}]
+    ]
+  }',
+  'the conditions of keep are compiled, and listed as they were written'
+)
+from saved;
+
 select * from finish();
 rollback;

@@ -1,6 +1,7 @@
 import { scalarText, setMember } from "../json_values.ts";
 import type { Budget } from "./budget.ts";
-import type { Action, MaskAction, Place, RuleCounts } from "./compiled_rule.ts";
+import type { Action, MaskAction, Place, RuleCounts, Test } from "./compiled_rule.ts";
+import { conditionOf } from "./conditions.ts";
 import type { Hash } from "./mask.ts";
 import { columnOf, type Records } from "./records.ts";
 import { shareOf, withRate } from "./sampling.ts";
@@ -33,7 +34,7 @@ export function actOf(action: Exclude<Action, MaskAction>, { levelOf }: Tools): 
         return true;
       };
     case "sample":
-      return sampleOf(action.rate, action.by);
+      return sampleOf(action.rate, action.by, action.keep ?? []);
     case "parse":
       return changing(parseOf(action.pattern));
     case "set": {
@@ -90,10 +91,17 @@ function readerOf(from: Place | string): (records: Records) => string | null {
 
 /**
  * Keeps records whose share is below the rate. What is kept lies evenly from 0 to the rate. A later sampling stretches
- * that to 1, so that it halves the records again, and keeps the same requests as rules of other services.
+ * that to 1, so that it halves the records again, and keeps the same requests as rules of other services. A record that
+ * passes one of the lists of tests is kept as it is.
  */
-function sampleOf(rate: number, by: "req_id" | "record"): Act {
+function sampleOf(
+  rate: number,
+  by: "req_id" | "record",
+  keep: readonly (readonly Test[])[],
+): Act {
+  const kept = keep.map((tests) => tests.map((test) => conditionOf(test, true)));
   return (records, { salt, shares }, counts) => {
+    if (kept.some((conditions) => conditions.every(({ holds }) => holds(records)))) return false;
     const key = `${by} ${records.at}`;
     const share = shares.get(key) ?? shareOf(records, by, salt);
     if (share >= rate) {

@@ -183,3 +183,21 @@ Deno.test("rules take 300 ms at most, and an expression's time grows with the te
   const took = processorMs(() => rules.apply(batch, new Budget()));
   assert.ok(took < 400, `${took} ms`);
 });
+
+Deno.test("sampling keeps what passes one of the lists of tests, without a rate", () => {
+  const batch = records({
+    p_level: ["error", "info", "info", "info"],
+    p_req_id: ["r", "r", "r", "r"],
+    p_attrs: [null, { duration_ms: 501 }, { duration_ms: 500 }, null],
+  }, 4);
+  const keep: Test[][] = [
+    [{ f: "level", op: "=", value: "error" }],
+    [{ a: "duration_ms", op: ">", value: 500 }],
+  ];
+  const { batch: kept, counts } = apply(batch, [
+    [[], { type: "sample", rate: 1e-9, by: "req_id", keep }],
+  ]);
+  assert.deepEqual(kept.p_level, ["error", "info"]);
+  assert.deepEqual(kept.p_attrs, [null, { duration_ms: 501 }]);
+  assert.equal(counts[0].sampled, 2);
+});

@@ -38,7 +38,13 @@ export interface MaskAction {
 export type Action =
   | MaskAction
   | { readonly type: "drop" }
-  | { readonly type: "sample"; readonly rate: number; readonly by: "req_id" | "record" }
+  | {
+    readonly type: "sample";
+    readonly rate: number;
+    readonly by: "req_id" | "record";
+    /** An event that passes all tests of one of these is kept. */
+    readonly keep?: readonly (readonly Test[])[];
+  }
   | { readonly type: "parse"; readonly pattern: string }
   | ({ readonly type: "set"; readonly value: unknown } & Place)
   | { readonly type: "remove"; readonly a: string }

@@ -40,6 +40,16 @@ export function conditionOf(test: Test, otherwise: boolean): Condition {
       return Array.isArray(sent) ? sent.some(matches) : matches(sent);
     });
   }
+  if ("a" in test) {
+    const { a, op } = test;
+    const bound = Number(value);
+    return condition(({ attrs }) => {
+      const sent = attrs !== null && Object.hasOwn(attrs, a) ? attrs[a] : null;
+      const number = numberOf(sent);
+      if (number === bound) return op.endsWith("=");
+      return op.startsWith(">") ? number > bound : number < bound;
+    });
+  }
   const column = "f" in test ? columnOf(test.f) : -1;
   if (column === -1) return { holds: () => otherwise, isCheap };
   if (test.op === "=" || test.op === "~") {
@@ -53,6 +63,14 @@ export function conditionOf(test: Test, otherwise: boolean): Condition {
     return distance === 0 ? test.op.endsWith("=") : (distance > 0) === test.op.startsWith(">");
   });
   return condition((records) => accepted.includes(records.text(column)));
+}
+
+/** The number of an attribute, which may be a text; NaN if it is none. */
+function numberOf(value: unknown): number {
+  const text = typeof value === "boolean" ? "" : scalarText(value) ?? "";
+  const isNumber = text.length <= 300 &&
+    /^-?\d+(?:\.\d+)?(?:[eE][+-]?0*\d{1,3})?$/.test(text);
+  return isNumber ? Number(text) : NaN;
 }
 
 /** Folds letter case as the search does: the dotted İ has one small letter, and both small sigmas are one. */

@@ -20,6 +20,8 @@ tri*s?i  {"op":"has","value":"tri*s?i"}  [{"msg":"3 TRIES İ"},{"msg":"tris\nI"}
 @ok:true  {"a":"ok","op":"=","value":"true"}  [{"attrs":{"ok":true}}]  [{"attrs":{"ok":1}},{"attrs":{"ok":null}}]
 @ip:10.*  {"a":"ip","op":"~","value":"10.*"}  [{"attrs":{"ip":"10.1"}},{"attrs":{"ip":[10.5]}}]  [{"attrs":{"ip":{}}}]
 @x:*  {"a":"x","op":"~","value":"*"}  [{"attrs":{"x":{}}},{"attrs":{"x":[]}}]  [{"attrs":{"x":null}},{}]
+@n:>500  {"a":"n","op":">","value":500}  [{"attrs":{"n":500.5}},{"attrs":{"n":"1e3"}}]  [{"attrs":{"n":500}},{"attrs":{"n":"501 ms"}},{"attrs":{"n":true}},{"attrs":{"n":[501]}},{}]
+@n:<=-1.5  {"a":"n","op":"<=","value":-1.5}  [{"attrs":{"n":-1.5}},{"attrs":{"n":-2}}]  [{"attrs":{"n":-1}},{"attrs":{"n":null}}]
 @toString:*  {"a":"toString","op":"~","value":"*"}  []  [{"attrs":{"x":1}}]
 `;
 
