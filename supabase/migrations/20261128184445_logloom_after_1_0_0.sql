@@ -9447,8 +9447,9 @@ begin
     coalesce(p_request.p_bytes, 0)::bigint * v_billed / (v_events + v_dropped),
     coalesce(m.ts_min, v_received_at), coalesce(m.ts_max, v_received_at), m.record_bytes,
     v_dropped, p_request.p_rule_counts,
-    case when p_request.p_spans > 0
-      then (select count(*) from unnest(p_request.p_attrs) a where a ->> 'kind' = 'span') else 0 end,
+    case when p_request.p_spans > 0 then (
+      select count(*) from unnest(p_request.p_attrs) a where a ->> 'kind' = 'span'
+    ) else 0 end,
     -- fields sent joined: p_request.p_{name}
     p_request.p_ts, p_request.p_level, p_request.p_msg, p_request.p_service, p_request.p_env,
     p_request.p_req_id, p_request.p_user_id, p_request.p_route, p_request.p_host, p_request.p_attrs

@@ -51,8 +51,8 @@ end;
 $$;
 
 -- Removes events whose ts is out of range, or whose service the sender may not send for, and spans
--- above their share of the month. Counts them in p_rejected and lists them in p_errors by their index in the request: the first 100, or
--- all if p_all_errors.
+-- above their share of the month. Counts them in p_rejected and lists them in p_errors by their
+-- index in the request: the first 100, or all if p_all_errors.
 create function logloom_private.reject_events(
   p_request logloom_private.ingest_request,
   p_state logloom_private.ingest_state

@@ -18,7 +18,8 @@ begin
       when 'odd' then left(md5(i::text), 15)
       when 'lengths' then left(md5(i::text), 16 + 2 * (i % 2))
       when 'one quote' then '"' || left(md5(i::text), 16)
-      when 'separator' then left(md5(i::text), 16) || case when i = 5 then e'\x1f' || left(md5('x'), 16) else '' end
+      when 'separator' then left(md5(i::text), 16)
+        || case when i = 5 then e'\x1f' || left(md5('x'), 16) else '' end
       when 'digits' then translate(left(md5(i::text), 16), 'abcdef', '012345')
     end end
     from generate_series(1, 39) i

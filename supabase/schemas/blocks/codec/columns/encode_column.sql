@@ -108,8 +108,8 @@ begin
 end;
 $$;
 
--- Encodes ids in hexadecimal as bytes: digits only, or UUIDs, bare or as JSON texts. Returns null if
--- a value has another form or length, or no value has a letter.
+-- Encodes ids in hexadecimal as bytes: digits only, or UUIDs, bare or as JSON texts. Returns null
+-- if a value has another form or length, or no value has a letter.
 create function logloom_private.encode_hexadecimal(
   p_column logloom_private.block_columns,
   p_values text[]
