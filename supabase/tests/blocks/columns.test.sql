@@ -1,6 +1,6 @@
 -- Ids in hexadecimal are stored as bytes, and read as they were.
 begin;
-select plan(6);
+select plan(7);
 
 -- 40 ids, of which the third and every tenth are null.
 create function pg_temp.ids(p_form text)
@@ -73,6 +73,11 @@ select is(
   ),
   array['deadbeef', 'cafe0001'],
   'ids without a null between them have no codes'
+);
+
+select is(
+  (logloom_private.encode_column('attrs', 1, array[null, '{"a": 1}', '{"b": 2}'])).kind,
+  'texts', 'the column attrs may begin with a null'
 );
 
 select results_eq(

@@ -121,14 +121,15 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_separator constant text := e'\x1f';
-  v_template constant text := translate(p_values[1], '0123456789abcde', 'fffffffffffffff');
+  v_held constant text[] := array_remove(p_values, null);
+  v_template constant text := translate(v_held[1], '0123456789abcde', 'fffffffffffffff');
   v_joined text;
 begin
   if v_template !~ '^("?)(?:(?:ff){4,32}|f{8}-f{4}-f{4}-f{4}-f{12})\1$' then
     return null;
   end if;
-  v_joined := array_to_string(p_values, v_separator);
-  p_column.counts := array[cardinality(array_remove(p_values, null))];
+  v_joined := array_to_string(v_held, v_separator);
+  p_column.counts := array[cardinality(v_held)];
   if v_joined !~ '[a-f]'
     or translate(v_joined || v_separator, '0123456789abcde', 'fffffffffffffff')
       <> repeat(v_template || v_separator, p_column.counts[1])
