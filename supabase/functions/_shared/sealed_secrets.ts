@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { createHash } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { logFailure } from "./errors.ts";
 
 /** A sealed text is bound to these: it does not open for another tenant or purpose. */
@@ -22,8 +22,9 @@ export interface SealedSecrets {
 }
 
 /**
- * A sealed text has these parts, separated by dots: this prefix, the id of the key, nonce and ciphertext as base64url.
- * If the secret holds a Logloom key, the key's SHA-256 follows, by which the database sees that a tenant sends to
+ * A sealed text has these parts, separated by dots: this prefix, the id of the key, nonce and ciphertext as base64url,
+ * and `=` with a digest. The digest is made with the key, so only the database's comparison of two sealed texts learns
+ * from it. If the secret holds a Logloom key, the key's SHA-256 follows, by which the database sees that a tenant sends to
  * itself.
  */
 const prefix = "lls1";
@@ -57,6 +58,7 @@ export async function readSealedSecrets(
     if (!keys.has(id)) keys.set(id, key);
   }
   const [[currentId, currentKey]] = keys;
+  const currentBytes = Buffer.from(current.trim(), "base64");
 
   return {
     async seal(text, binding) {
@@ -67,7 +69,9 @@ export async function readSealedSecrets(
         new TextEncoder().encode(text),
       );
       const bytes = Buffer.concat([nonce, new Uint8Array(sealed)]);
-      return `${prefix}.${currentId}.${bytes.toString("base64url")}${digestOfKey(text)}`;
+      const digest = createHmac("sha256", currentBytes)
+        .update(boundTo(currentId, binding)).update(text).digest("base64url");
+      return `${prefix}.${currentId}.${bytes.toString("base64url")}.=${digest}${digestOfKey(text)}`;
     },
 
     async open(sealed, binding) {

@@ -21,7 +21,7 @@ async function withKeys(current: string, old?: string): Promise<SealedSecrets> {
 Deno.test("a sealed secret opens again, reveals nothing, and differs each time", async () => {
   const secrets = await withKeys(first);
   const sealed = await secrets.seal(plain, binding);
-  assert.match(sealed, /^lls1\.[\w-]{8}\.[\w-]+$/);
+  assert.match(sealed, /^lls1\.[\w-]{8}\.[\w-]+\.=[\w-]{43}$/);
   const bytes = Buffer.from(sealed.split(".")[2], "base64url").toString("latin1");
   assert.ok(!bytes.includes("s3cret"));
   assert.notEqual(await secrets.seal(plain, binding), sealed);
@@ -43,6 +43,19 @@ Deno.test("a secret does not open for another tenant, purpose or key, or with a 
   for (const nothing of ["", "lls1", "lls1..", plain, `${prefix}.${id}.`, `${prefix}.${id}.AAAA`]) {
     assert.equal(await secrets.open(nothing, binding), undefined, nothing);
   }
+});
+
+Deno.test("the digest of a sealed secret is the same only for the same text, tenant and key", async () => {
+  const digest = async (key: string, text: string, tenantId = "acme") =>
+    (await (await withKeys(key)).seal(text, { ...binding, tenantId })).split(".")[3];
+  assert.equal(await digest(first, plain), await digest(first, plain));
+  const digests = [
+    await digest(first, plain),
+    await digest(first, "other"),
+    await digest(second, plain),
+    await digest(first, plain, "globex"),
+  ];
+  assert.equal(new Set(digests).size, 4);
 });
 
 Deno.test("after a rotation the old key still opens, and the new key seals all again", async () => {
@@ -84,8 +97,8 @@ Deno.test("a sealed secret that holds a Logloom key ends with the key's digest",
   const basic = `Basic ${Buffer.from(`anybody:${key}`).toString("base64")}`;
   for (const text of [key, `Bearer ${key}`, `Splunk ${key}`, basic]) {
     const sealed = await secrets.seal(text, binding);
-    assert.equal(sealed.split(".")[3], digest, text);
+    assert.equal(sealed.split(".")[4], digest, text);
     assert.deepEqual(await secrets.open(sealed, binding), { text, isCurrent: true });
   }
-  assert.equal((await secrets.seal("Bearer ll_short", binding)).split(".").length, 3);
+  assert.equal((await secrets.seal("Bearer ll_short", binding)).split(".").length, 4);
 });

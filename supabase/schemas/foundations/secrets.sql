@@ -30,6 +30,8 @@ as $$
 declare
   v_header constant text := '^header\.(?!(user-agent|content-type|idempotency-key|'
     'logloom-stream-.*|webhook-(id|timestamp|signature))$)[a-z][a-z0-9-]{0,90}$';
+  v_sealed constant text := '^lls1\.[A-Za-z0-9_-]{8}\.[A-Za-z0-9_-]{38,}'
+    '(\.=[A-Za-z0-9_-]{43})?(\.[0-9a-f]{64})?$';
   v_secret record;
 begin
   if p_secrets is null then
@@ -47,7 +49,7 @@ begin
     elsif v_secret.value <> 'null' and (
       jsonb_typeof(v_secret.value) <> 'string'
       or length(v_secret.value #>> '{}') > 24000
-      or v_secret.value #>> '{}' !~ '^lls1\.[A-Za-z0-9_-]{8}\.[A-Za-z0-9_-]{38,}(\.[0-9a-f]{64})?$'
+      or v_secret.value #>> '{}' !~ v_sealed
     ) then
       perform logloom_private.refuse('parameters.secret_is_not_sealed', v_secret.name);
     end if;

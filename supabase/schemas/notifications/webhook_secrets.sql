@@ -108,7 +108,9 @@ begin
   perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   perform logloom_private.require_parameter('p_digest', p_digest is null);
   perform logloom_private.require_parameter('p_sealed', p_sealed is null);
-  if p_sealed !~ '^lls1\.[A-Za-z0-9_-]{8}\.[A-Za-z0-9_-]{38,}(\.[0-9a-f]{64})?$' then
+  if p_sealed !~ ('^lls1\.[A-Za-z0-9_-]{8}\.[A-Za-z0-9_-]{38,}'
+    || '(\.=[A-Za-z0-9_-]{43})?(\.[0-9a-f]{64})?$')
+  then
     perform logloom_private.refuse('parameters.secret_is_not_sealed', 'p_sealed');
   end if;
   perform logloom_private.put_sealed(p_rule_id, p_digest, p_sealed);
