@@ -200,7 +200,10 @@ comment on function public.list_alert_rules(text, integer, uuid) is
   'the last item of the page before. Callers who may only read see no addresses. Errors: PT400, '
   'PT401, PT403.';
 
-create function public.delete_alert_rule(p_rule_id uuid default null)
+create function public.delete_alert_rule(
+  p_rule_id uuid default null,
+  p_tenant_id text default null
+)
 returns public.logloom_success
 language plpgsql
 volatile
@@ -208,7 +211,7 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
 begin
   perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   delete from logloom.alert_rules r where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
@@ -219,5 +222,5 @@ begin
 end;
 $$;
 
-comment on function public.delete_alert_rule(uuid) is
+comment on function public.delete_alert_rule(uuid, text) is
   'Deletes an alert rule. Its history stays. Errors: PT400, PT401, PT404.';

@@ -16,7 +16,8 @@ create function public.update_alert_rule(
   p_on_absent text default null,
   p_group_wait_seconds integer default null,
   p_secrets jsonb default null,
-  p_baseline jsonb default null
+  p_baseline jsonb default null,
+  p_tenant_id text default null
 )
 returns public.logloom_alert_rule
 language plpgsql
@@ -25,7 +26,7 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_constraint text;
   v_row logloom.alert_rules;
 begin
@@ -95,7 +96,7 @@ $$;
 
 comment on function public.update_alert_rule(
   uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid,
-  boolean, integer, text, integer, jsonb, jsonb
+  boolean, integer, text, integer, jsonb, jsonb, text
 ) is
   'Changes the given parts of an alert rule and returns it. An empty p_description removes it. '
   'p_notification_config is replaced as a whole. Each member of p_secrets replaces one secret, '
