@@ -152,6 +152,8 @@ const parameterTypes: Record<string, string> = {
   "create_log_stream.p_kind": 'LogStream["kind"]',
   "create_log_stream.p_source": 'LogStream["source"]',
   "list_log_retention_runs.p_kind": 'RetentionRun["kind"]',
+  "apply_tenant_files.p_documents": "FileDocument[]",
+  "preview_tenant_files.p_documents": "FileDocument[]",
   "create_alert_rule.p_kind": 'AlertRule["kind"]',
   "list_error_groups.p_order": '"priority" | "last_seen" | "first_seen" | "records"',
   "list_error_groups.p_state": 'ErrorGroup["state"][]',
@@ -176,7 +178,12 @@ function typeOf(operation: string, parameter: string): string | undefined {
 }
 
 /** The types of answers that are only JSON in the database. */
-const answerTypes: Record<string, string> = { confirm_alert_address: "Success" };
+const answerTypes: Record<string, string> = {
+  confirm_alert_address: "Success",
+  apply_tenant_files: "FileChange[]",
+  export_tenant_files: "FileDocument[]",
+  preview_tenant_files: "FileChange[]",
+};
 
 /** The operations of users by name, with the reader's own types for nullable and JSON members. */
 function readerOperations(database: string, { forUsers }: Known): string {

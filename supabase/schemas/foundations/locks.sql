@@ -14,7 +14,8 @@ create type logloom_private.lock_name as enum (
   'archive',
   'lane',
   'errors',
-  'audit'
+  'audit',
+  'files'
 );
 
 comment on type logloom_private.lock_name is
@@ -27,7 +28,7 @@ comment on type logloom_private.lock_name is
   'delete_logs: one new deletion of a tenant at a time. members: one change of a tenant''s members '
   'at a time. notifications: one test or confirmation of a tenant''s address at a time. errors: '
   'counts errors in their groups; a deletion that subtracts some takes it after its own. audit: '
-  'links audit events.';
+  'links audit events. files: one change of a tenant''s files at a time.';
 
 -- Returns the key of a lock, for pg_advisory_xact_lock and similar functions.
 create function logloom_private.lock_key(p_name logloom_private.lock_name)

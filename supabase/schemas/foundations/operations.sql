@@ -15,6 +15,7 @@ begin
     values
       ('acknowledge_alert', '{user}', null),
       ('add_tenant_member', '{user,service_role}', null),
+      ('apply_tenant_files', '{user,service_role}', null),
       ('check_plan_feature', '{user}', null),
       ('confirm_alert_address', '{user}', null),
       ('create_alert_rule', '{user,service_role}', null),
@@ -39,6 +40,7 @@ begin
       ('erase_audit_subject', '{user,service_role}', null),
       ('expire_alert_silence', '{user,service_role}', null),
       ('export_logs', '{user,viewer}', 'read_log_export'),
+      ('export_tenant_files', '{user,service_role}', null),
       ('get_alert_incident', '{user}', null),
       ('get_alert_rule', '{user}', null),
       ('get_api_key_usage', '{user,service_role}', null),
@@ -85,6 +87,7 @@ begin
       ('order_ingest_rules', '{user,service_role}', null),
       ('preview_alert_rule', '{user,service_role}', null),
       ('preview_ingest_rule', '{user}', null),
+      ('preview_tenant_files', '{user,service_role}', null),
       ('record_audit_event', '{user,service_role}', null),
       ('remove_tenant_member', '{user,service_role}', null),
       ('restore_log_archive', '{user,service_role}', null),

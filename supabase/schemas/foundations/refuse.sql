@@ -97,6 +97,26 @@ begin
 end;
 $$;
 
+-- Raises an error of a document again, with the document's index.
+create function logloom_private.refuse_in_document(
+  p_state text,
+  p_message text,
+  p_detail text,
+  p_hint text,
+  p_index integer
+)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  raise exception using
+    errcode = p_state, message = p_message, hint = coalesce(p_hint, ''),
+    detail = coalesce(nullif(p_detail, ''), '{}')::jsonb || jsonb_build_object('document', p_index);
+end;
+$$;
+
 -- Raises the error with Retry-After: the request is valid but must wait.
 create function logloom_private.refuse_for_now(
   p_seconds integer,

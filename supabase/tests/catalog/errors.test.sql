@@ -58,7 +58,8 @@ select is_empty(
     where source ~ 'errcode = (?!''[a-z_]+'')'
       and signature not in (
         'logloom_private.refuse(text,text[])', 'logloom_private.refuse_at(integer,text,text[])',
-        'logloom_private.refuse_again(text,text,text)'
+        'logloom_private.refuse_again(text,text,text)',
+        'logloom_private.refuse_in_document(text,text,text,text,integer)'
       )$$,
   'only the functions in refuse.sql raise errors for users'
 );

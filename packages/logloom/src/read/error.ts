@@ -6,6 +6,8 @@ export class LogloomError extends Error {
   readonly status: number;
   /** The position in the query, counted in characters from 1. */
   readonly position: number | null;
+  /** The index of the document that the error is about, for apply_tenant_files. */
+  readonly document: number | null;
   /** How to mend it. */
   readonly hint: string | null;
   /** How long to wait before a retry, in milliseconds. */
@@ -14,11 +16,12 @@ export class LogloomError extends Error {
   constructor(status: number, body: unknown, retryAfterMs: number, options?: ErrorOptions) {
     const { code, message, error, hint, details } = Object(body) as Record<string, unknown>;
     super(text(message) ?? text(error) ?? plainWords(status), options);
-    const { name, position } = detailsOf(details);
+    const { name, position, document } = detailsOf(details);
     this.name = text(name) ?? "LogloomError";
     this.code = text(code) ?? "";
     this.status = status;
     this.position = typeof position === "number" ? position : null;
+    this.document = typeof document === "number" ? document : null;
     this.hint = text(hint) ?? null;
     this.retryAfterMs = retryAfterMs;
   }

@@ -810,6 +810,23 @@ export interface LogSecretScope {
   tenant_id: string;
 }
 
+/** What files say about one thing of a tenant. */
+export interface FileDocument {
+  type: string;
+  name: string;
+  renamed_from?: string;
+  fields: { [name: string]: Json };
+}
+
+/** A difference between files and a tenant. */
+export interface FileChange {
+  action: "create" | "update" | "delete";
+  type: string;
+  name: string;
+  renamed_from: string | null;
+  fields: { [name: string]: { old?: Json; new: Json } };
+}
+
 /** The call succeeded. */
 export interface Success {
   success: true;

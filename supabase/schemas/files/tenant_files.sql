@@ -1,0 +1,261 @@
+-- Raises PT400 for a document that cannot be applied. Returns its type.
+create function logloom_private.checked_document(p_document jsonb)
+returns logloom_private.file_type
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_type logloom_private.file_type;
+  v_unknown text;
+begin
+  perform logloom_private.known_file_types(array[coalesce(p_document ->> 'type', '')]);
+  select t.* into v_type
+  from logloom_private.file_types() t
+  where t.type = p_document ->> 'type';
+  if jsonb_typeof(p_document -> 'fields') is distinct from 'object'
+    or jsonb_typeof(p_document -> 'name') is distinct from 'string'
+    or p_document ->> 'name' <> logloom_private.trim_space(p_document ->> 'name')
+    or p_document ->> 'name' = ''
+    or jsonb_typeof(coalesce(p_document #> '{fields,secrets}', '{}')) <> 'object'
+  then
+    perform logloom_private.refuse('files.document_is_invalid');
+  end if;
+  select min(f.name) into v_unknown
+  from jsonb_object_keys(p_document -> 'fields') f (name)
+  where not v_type.fields ? f.name;
+  if v_unknown is not null then
+    perform logloom_private.refuse(
+      'files.field_is_unknown', v_type.type, left(v_unknown, 60),
+      (select string_agg(f, ', ') from jsonb_object_keys(v_type.fields) f)
+    );
+  end if;
+  return v_type;
+end;
+$$;
+
+-- Returns the types with these names, in their order. Raises PT400 for an unknown name.
+create function logloom_private.known_file_types(p_types text[])
+returns setof logloom_private.file_type
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_all constant text[] := array(select t.type from logloom_private.file_types() t);
+begin
+  if not p_types <@ v_all then
+    perform logloom_private.refuse('files.type_is_unknown', array_to_string(v_all, ', '));
+  end if;
+  return query
+  select t.* from logloom_private.file_types() t
+  where t.type = any (p_types) order by t.position;
+end;
+$$;
+
+-- Makes the tenant as the documents describe it. Deletes what is not described, of the types
+-- p_pruned_types only. Errors have the index of their document.
+create function logloom_private.apply_documents(
+  p_tenant_id text,
+  p_documents jsonb,
+  p_pruned_types text[]
+)
+returns public.logloom_file_change[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_document record;
+  v_type logloom_private.file_type;
+  v_things jsonb := '{}';
+  v_found jsonb;
+  v_thing jsonb;
+  v_key text;
+  v_described text[] := '{}';
+  v_change public.logloom_file_change;
+  v_changes public.logloom_file_change[] := '{}';
+  v_state text;
+  v_detail text;
+  v_hint text;
+begin
+  perform logloom_private.require_parameter('p_documents', p_documents is null);
+  if jsonb_typeof(p_documents) <> 'array' or jsonb_array_length(p_documents) > 1000 then
+    perform logloom_private.refuse('files.documents_are_invalid');
+  end if;
+  perform
+    logloom_private.known_file_types(p_pruned_types),
+    pg_advisory_xact_lock(logloom_private.lock_key('files'), hashtext(v_tenant_id));
+
+  -- 1. Create and change, in the order of types
+  for v_document in
+    select d.value, d.n - 1 as index
+    from jsonb_array_elements(p_documents) with ordinality d (value, n)
+    left join logloom_private.file_types() t on t.type = d.value ->> 'type'
+    order by t.position nulls first, d.n
+  loop
+    begin
+      v_type := logloom_private.checked_document(v_document.value);
+      if not v_things ? v_type.type then
+        v_things := v_things || jsonb_build_object(
+          v_type.type, logloom_private.file_things(v_type, v_tenant_id)
+        );
+      end if;
+      foreach v_key in array array['name', 'renamed_from'] loop
+        v_found := jsonb_path_query_array(
+          v_things -> v_type.type, '$[*] ? (@.name == $name)',
+          jsonb_build_object('name', v_document.value -> v_key)
+        );
+        exit when v_found <> '[]';
+      end loop;
+      if jsonb_array_length(v_found) > 1 then
+        perform logloom_private.refuse('files.name_is_ambiguous', v_type.type);
+      end if;
+      v_key := v_type.type || ' '
+        || coalesce(v_found -> 0 ->> 'id', v_document.value ->> 'name');
+      if v_key = any (v_described) then
+        perform logloom_private.refuse('files.name_is_repeated', v_type.type);
+      end if;
+      v_described := v_described || v_key;
+      v_change := logloom_private.apply_document(
+        v_type, v_tenant_id, v_document.value, v_found -> 0
+      );
+      -- The operation changed nothing, for example if only spaces at the end differ.
+      if v_change.fields = '{}' and v_change.action = 'update' and v_change.renamed_from is null
+      then
+        raise exception using errcode = 'triggered_action_exception';
+      end if;
+      if v_change.action is not null then
+        v_changes := v_changes || v_change;
+      end if;
+    exception
+    when triggered_action_exception then
+      null;
+    when others then
+      get stacked diagnostics
+        v_state = returned_sqlstate, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
+      if v_state not like 'PT%' then
+        raise;
+      end if;
+      perform logloom_private.refuse_in_document(
+        v_state, sqlerrm, v_detail, v_hint, v_document.index::integer
+      );
+    end;
+  end loop;
+
+  -- 2. Delete, in the other order: what names a thing goes before it
+  for v_type in
+    select t.* from logloom_private.known_file_types(p_pruned_types) t order by t.position desc
+  loop
+    for v_thing in
+      select t
+      from jsonb_array_elements(
+        coalesce(v_things -> v_type.type, logloom_private.file_things(v_type, v_tenant_id))
+      ) t
+      where v_type.type || ' ' || (t ->> 'id') <> all (v_described)
+    loop
+      perform logloom_private.call_operation(v_type.deletes, jsonb_build_object(
+        'p_' || v_type.id_member, v_thing -> 'id', 'p_tenant_id', v_tenant_id
+      ));
+      v_changes := v_changes || row(
+        'delete', v_type.type, v_thing ->> 'name', null, '{}'
+      )::public.logloom_file_change;
+    end loop;
+  end loop;
+  return v_changes;
+end;
+$$;
+
+create function public.apply_tenant_files(
+  p_documents jsonb default null,
+  p_pruned_types text[] default '{}',
+  p_tenant_id text default null
+)
+returns public.logloom_file_change[]
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+set statement_timeout = '20s'
+as $$
+begin
+  return logloom_private.apply_documents(p_tenant_id, p_documents, p_pruned_types);
+end;
+$$;
+
+comment on function public.apply_tenant_files(jsonb, text[], text) is
+  'Makes the tenant as the documents describe it, in one transaction, and returns the changes. '
+  'p_documents: at most 1,000 objects {type, name, renamed_from, fields}. Each change has the '
+  'checks, limits and audit events of the operation for it. What is not described stays, except '
+  'in p_pruned_types, whose things are deleted. details of an error has the index of its '
+  'document. Errors: PT400, PT401, PT403, PT404, PT409, PT429.';
+
+create function public.preview_tenant_files(
+  p_documents jsonb default null,
+  p_pruned_types text[] default '{}',
+  p_tenant_id text default null
+)
+returns public.logloom_file_change[]
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+set statement_timeout = '20s'
+as $$
+declare
+  v_changes public.logloom_file_change[];
+begin
+  begin
+    v_changes := logloom_private.apply_documents(p_tenant_id, p_documents, p_pruned_types);
+    raise exception using errcode = 'triggered_action_exception';
+  exception when triggered_action_exception then
+    -- Everything is undone except the variable.
+    return v_changes;
+  end;
+end;
+$$;
+
+comment on function public.preview_tenant_files(jsonb, text[], text) is
+  'Returns what apply_tenant_files would change, and raises its errors, but changes nothing. '
+  'Errors: PT400, PT401, PT403, PT404, PT409, PT429.';
+
+create function public.export_tenant_files(
+  p_types text[] default null,
+  p_tenant_id text default null
+)
+returns jsonb
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_listed constant text[] := array(
+    select t.type
+    from logloom_private.file_types() t
+    join logloom_private.operation_list() o on o.operation = t.lists
+    where not logloom_private.is_service_role() or 'service_role' = any (o.callers)
+  );
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'type', t.type, 'name', i.thing -> 'name', 'fields', (
+        select coalesce(jsonb_object_agg(f.key, f.value), '{}')
+        from jsonb_each(i.thing -> 'fields') f
+        where f.value is distinct from t.fields -> f.key
+      )
+    ) order by t.position, i.n), '[]')
+    from logloom_private.known_file_types(coalesce(p_types, v_listed)) t
+    cross join lateral jsonb_array_elements(
+      logloom_private.file_things(t, v_tenant_id)
+    ) with ordinality i (thing, n)
+  );
+end;
+$$;
+
+comment on function public.export_tenant_files(text[], text) is
+  'Returns the tenant''s things as documents [{type, name, fields}], oldest first, without fields '
+  'that have their defaults. p_types: views, saved_searches, alert_rules, dashboards, streams and '
+  'members, by default all that the caller can list; streams are for admins. Only shared searches '
+  'and dashboards. secrets says which are set. Errors: PT400, PT401, PT403.';

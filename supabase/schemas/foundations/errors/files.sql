@@ -1,0 +1,28 @@
+-- Everything as files.
+create function logloom_private.files_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query values
+    ('files.documents_are_invalid', 400,
+      'Invalid p_documents: an array of at most 1000 objects {type, name, renamed_from, fields}',
+      'Apply one type of things after the other.', null),
+    ('files.document_is_invalid', 400, 'A document needs a type, a name and an object of fields',
+      'A name has no spaces at its ends. secrets is an object, too.', null),
+    ('files.type_is_unknown', 400, 'A type of things is unknown: the types are %s',
+      'The types are the top-level names in a file.', null),
+    ('files.field_is_unknown', 400, '%s have no field %s', 'The fields are %3$s.', null),
+    ('files.field_is_invalid', 400, 'Invalid %s: its type is %s', 'Write a value of this type.',
+      null),
+    ('files.field_is_fixed', 400, '%s cannot be changed',
+      'Give the thing another name: the old one is then deleted by --prune.', null),
+    ('files.name_is_repeated', 400, 'Two documents describe the same thing of the type %s',
+      'A name is used once in each type, and renamed_from names a thing of no other document.',
+      null),
+    ('files.name_is_ambiguous', 400, 'Several %s have this name',
+      'Rename or delete all but one of them.', null);
+end;
+$$;

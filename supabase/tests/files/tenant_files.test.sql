@@ -1,0 +1,193 @@
+-- Documents make a tenant what they describe, in one transaction, and a second time change nothing.
+begin;
+\ir ../actors.psql
+\ir ../by.psql
+select plan(26);
+
+create function pg_temp.document(p_type text, p_name text, p_fields jsonb, p_renamed text = null)
+returns jsonb
+language sql
+as $$
+  select jsonb_build_object(
+    'type', p_type, 'name', p_name, 'fields', p_fields, 'renamed_from', p_renamed
+  )
+$$;
+
+-- Returns the changes as text, or the error: its name, and the indexes of document and character.
+create function pg_temp.files(
+  p_operation text, p_documents jsonb, p_pruned text[] = '{}', p_user text = 'alice'
+)
+returns text
+language plpgsql
+as $$
+declare
+  v_answer text;
+  v_detail text;
+begin
+  perform pg_temp.act_as_user('acme', p_user);
+  execute format(
+    'select coalesce(string_agg(concat_ws('' '', c.action, c.type, c.name, c.fields), E''\n''),
+      '''') from unnest(public.%I($1, $2)) c', p_operation
+  ) into v_answer using p_documents, p_pruned;
+  perform pg_temp.act_as_postgres();
+  return v_answer;
+exception when others then
+  get stacked diagnostics v_detail = pg_exception_detail;
+  perform pg_temp.act_as_postgres();
+  return concat_ws(
+    ' ', sqlstate, v_detail::jsonb ->> 'name', v_detail::jsonb ->> 'document',
+    v_detail::jsonb ->> 'position'
+  );
+end;
+$$;
+
+-- A stream with a secret of this digest.
+create function pg_temp.stream(p_digest text, p_kind text = 'webhook')
+returns jsonb
+language sql
+as $$
+  select pg_temp.document('streams', 'Copy', jsonb_build_object(
+    'kind', p_kind, 'config', '{"url": "https://a.example"}'::jsonb,
+    'secrets', jsonb_build_object(
+      'header.a', 'lls1.keykeyke.' || repeat('A', 38) || '.=' || repeat(p_digest, 43)
+    )
+  ))
+$$;
+
+create temp table given as
+select jsonb_build_array(
+  pg_temp.document('alert_rules', 'API errors', '{"query_dsl": "level:error", "threshold": 10,
+    "comparison": "gt", "window_minutes": 5, "cooldown_minutes": 30, "view": "Shop",
+    "description": "Call ops.\n"}'),
+  pg_temp.document('saved_searches', 'Errors', '{"query_dsl": "level:error", "tags": ["a"]}'),
+  pg_temp.document('dashboards', 'Board', '{"panels": [
+    {"title": "All", "query_dsl": "* | count()", "kind": "lines"}]}'),
+  pg_temp.stream('A'),
+  pg_temp.document('views', 'Shop', '{"query_dsl": "service:shop"}'),
+  pg_temp.document('ingest_rules', 'No pings', '{"condition": "@path:/ping", "action":
+    {"type": "drop"}}'),
+  pg_temp.document('members', 'bob', '{"role": "admin"}')
+) as documents;
+
+-- 1. Create once
+select is(
+  pg_temp.files('preview_tenant_files', jsonb_path_query_array(documents, '$[1,4]')),
+  'create views Shop {"query_dsl": {"new": "service:shop"}}
+create saved_searches Errors {"tags": {"new": ["a"]}, "query_dsl": {"new": "level:error"}}',
+  'the preview lists what would be created, each after what it names'
+) from given;
+select is(
+  (select count(*) from logloom.log_views where tenant_id = 'acme'), 0::bigint,
+  'the preview creates nothing'
+);
+select is(
+  regexp_replace(
+    pg_temp.files('apply_tenant_files', documents), '^create (\w+).*\n?', '\1 ', 'gn'
+  ),
+  'views saved_searches alert_rules dashboards streams members ingest_rules ',
+  'apply creates everything'
+) from given;
+select is(pg_temp.files('apply_tenant_files', documents), '', 'the second time changes nothing')
+from given;
+select is(
+  (select count(*) from logloom.audit_events where tenant_id = 'acme' and action like '%changed'),
+  0::bigint,
+  'and nothing is audited'
+);
+
+-- 2. Change, rename, delete
+select is(
+  pg_temp.files('apply_tenant_files', jsonb_set(documents, '{0,fields,threshold}', '20')),
+  'update alert_rules API errors {"threshold": {"new": 20, "old": 10}}', 'a field is changed'
+) from given;
+select is(
+  (select jsonb_build_array(r.threshold, v.name) from logloom.alert_rules r
+    join logloom.log_views v using (view_id)),
+  '[20, "Shop"]', 'the rule has the new value, and its view'
+);
+select is(
+  pg_temp.files('apply_tenant_files', jsonb_build_array(
+    (documents -> 0) || '{"name": "Errors of the API", "renamed_from": "API errors"}',
+    pg_temp.stream('B')
+  )),
+  'update alert_rules Errors of the API {"threshold": {"new": 10, "old": 20}}
+update streams Copy {"secrets": {"new": {"header.a": {"set": true}}}}',
+  'a rule is renamed, and another secret is written'
+) from given;
+select is(
+  pg_temp.files('preview_tenant_files', jsonb_build_array(pg_temp.stream('B'))), '',
+  'the same secret, sealed again, is no change'
+) from given;
+select is(
+  pg_temp.by('alice', 'public.export_tenant_files(''{views,alert_rules}'')')::jsonb,
+  '[{"type": "views", "name": "Shop", "fields": {"query_dsl": "service:shop"}},
+    {"type": "alert_rules", "name": "Errors of the API", "fields": {
+      "view": "Shop", "query_dsl": "level:error", "threshold": 10, "comparison": "gt",
+      "description": "Call ops.", "window_minutes": 5, "cooldown_minutes": 30}}]',
+  'an export has the fields that are not the default'
+);
+select is(
+  pg_temp.files('apply_tenant_files', '[]', '{views}'),
+  'PT409 views.in_use', 'a view that is in use is not deleted'
+);
+select is(
+  pg_temp.files('apply_tenant_files', '[]', '{views,alert_rules,streams}'),
+  'delete streams Copy {}
+delete alert_rules Errors of the API {}
+delete views Shop {}', 'pruned types lose what no document describes'
+);
+select is(
+  (select count(*) from logloom.saved_searches where tenant_id = 'acme'), 1::bigint,
+  'other types stay'
+);
+
+insert into logloom.saved_searches (tenant_id, created_by, name, query_dsl, is_shared)
+values ('acme', 'bob', 'Twin', '*', true), ('acme', 'bob', 'Twin', '*', true);
+select matches(
+  pg_temp.files('apply_tenant_files', jsonb_build_array(pg_temp.stream('A'))),
+  '^create streams Copy ', 'a deleted stream is created again'
+);
+
+-- 3. Refusals change nothing, and name the document
+select is(
+  pg_temp.files(
+    'apply_tenant_files', jsonb_build_array(pg_temp.document('views', 'Other', '{}'), d.document)
+  ),
+  d.error, d.error
+)
+from (
+  values
+    (pg_temp.document('saved_searches', 'Bad', '{"query_dsl": "level:("}'),
+      'PT400 query.value_is_missing_in_a_list 1 8'),
+    (pg_temp.document('saved_searches', 'Bad', '{"query": "*"}'), 'PT400 files.field_is_unknown 1'),
+    (pg_temp.document('alert_rules', 'Bad', '{"window_minutes": "soon"}'),
+      'PT400 files.field_is_invalid 1'),
+    (pg_temp.document('views', 'Other', '{}'), 'PT400 files.name_is_repeated 1'),
+    (pg_temp.document('dashboards', ' ', '{}'), 'PT400 files.document_is_invalid 1'),
+    (pg_temp.document('saved_searches', 'Twin', '{}'), 'PT400 files.name_is_ambiguous 1'),
+    (pg_temp.stream('A', 'otlp'), 'PT400 files.field_is_fixed 1'),
+    ('"views"', 'PT400 files.type_is_unknown 1'),
+    (pg_temp.document('saved_searches', 'Bad', '{"query_dsl": "*", "view": "None"}'),
+      'PT404 tenants.view_not_found 1')
+) d (document, error);
+select is(
+  (select count(*) from logloom.log_views where tenant_id = 'acme'), 0::bigint,
+  'nothing of a refused call stays'
+);
+select is(
+  pg_temp.files('apply_tenant_files', jsonb_build_array(
+    pg_temp.document('saved_searches', 'Errors', '{"query_dsl": "level:warn"}')
+  ), '{}', 'bob'),
+  'PT403 saved_searches.not_its_creator 0',
+  'a colleague gets the refusal of the operation'
+);
+grant select on given to service_role;
+select pg_temp.act_as_service_role();
+select is(
+  (select c.action || ' ' || c.name from unnest(public.apply_tenant_files(
+    jsonb_build_array((documents -> 0) #- '{fields,view}'), '{alert_rules}', 'globex'
+  )) c),
+  'create API errors', 'the service role applies files to any tenant'
+) from given;
+select * from finish();
+rollback;
