@@ -79,7 +79,7 @@ async function copyInstallation(): Promise<void> {
   }
 }
 
-const licences = { commander: "LICENSE", "smol-toml": "LICENSE" };
+const licences = { commander: "LICENSE", "smol-toml": "LICENSE", yaml: "LICENSE" };
 
 async function copy(from: string, to: string): Promise<void> {
   await Deno.mkdir(dirname(to), { recursive: true });

@@ -32,6 +32,6 @@ export default defineConfig([
     format: "esm" as const,
     platform: "node" as const,
     dts: false,
-    deps: { alwaysBundle: ["commander", "postgres", "smol-toml"] },
+    deps: { alwaysBundle: ["commander", "postgres", "smol-toml", "yaml"] },
   },
 ]);

@@ -3,6 +3,7 @@ import { alerts } from "./commands/alerts.ts";
 import { completion } from "./commands/completion.ts";
 import { consoleCommand, openCommand } from "./commands/console.ts";
 import { doctor } from "./commands/doctor.ts";
+import { apply, diff, pull } from "./commands/files.ts";
 import { fields } from "./commands/fields.ts";
 import { init, upgrade } from "./commands/init.ts";
 import { keys } from "./commands/keys.ts";
@@ -25,6 +26,9 @@ const commands = [
   mark,
   keys,
   alerts,
+  pull,
+  diff,
+  apply,
   consoleCommand,
   openCommand,
   doctor,

@@ -1,0 +1,132 @@
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Cli, type Command, newCommand } from "../command_line.ts";
+import { exitCodes, Failure } from "../failure.ts";
+import { LogloomError } from "../../read/error.ts";
+import { harmless, jsonLine } from "../format_lines.ts";
+import { openReader, readSession, type TargetOptions, withTarget } from "../project_options.ts";
+import { changeLines, changesOf, type Comparison, tenantsOf } from "../files/changes.ts";
+import { fileTypes } from "../files/file_schema.ts";
+import { readFiles } from "../files/read_files.ts";
+import { filesOf } from "../files/write_files.ts";
+
+interface Options extends TargetOptions {
+  tenant?: string;
+  prune?: true;
+  json?: true;
+  check?: true;
+  dryRun?: true;
+  overwrite?: true;
+  only?: string;
+}
+
+const usualFolder = "supabase/logloom";
+const folderText = `the folder with the files; else ${usualFolder}`;
+
+export function pull(cli: Cli): Command {
+  return withTarget(newCommand(cli, "pull", "Writes what a tenant has to files", {
+    examples: ["", "--only alert_rules,saved_searches", "--overwrite"],
+    notes: `Private searches and dashboards stay out. A secret becomes the name of a variable.`,
+  }))
+    .argument("[folder]", folderText, usualFolder)
+    .option("--only <types>", `some of ${Object.keys(fileTypes).join(",")}`)
+    .option("--tenant <id>", "another tenant, with the project's secret key")
+    .option("--overwrite", "replace files, also their comments")
+    .action(async (folder: string, options: Options) => {
+      const path = cli.path(folder);
+      const there = (await readdir(path).catch(() => [])).filter((name) => /\.ya?ml$/.test(name));
+      if (there.length > 0 && options.overwrite === undefined) {
+        throw new Failure(
+          `${folder} has ${there.join(", ")}: --overwrite replaces files, and their comments.`,
+        );
+      }
+      const reader = await openReader(cli, options);
+      const documents = await reader.call("export_tenant_files", {
+        p_types: options.only?.split(",").map((type) => type.trim()),
+        p_tenant_id: options.tenant,
+      }, cli);
+      await mkdir(path, { recursive: true });
+      for (const [name, text] of filesOf(documents)) {
+        await writeFile(join(path, name), text);
+        console.log(harmless(join(folder, name)));
+      }
+    });
+}
+
+export function diff(cli: Cli): Command {
+  return withFiles(newCommand(cli, "diff", "Shows what apply would change", {
+    examples: ["", "--check --prune", "--tenant 'acme*' --json"],
+    exit: "0, 1 after an error, 2 with --check if something differs.",
+  }))
+    .option("--check", "exit with 2 if something differs")
+    .action(async (folder: string, options: Options) => {
+      const count = await run(cli, "preview_tenant_files", folder, options);
+      if (options.check && count > 0) cli.exitWith(exitCodes.rejected);
+    });
+}
+
+export function apply(cli: Cli): Command {
+  return withFiles(newCommand(cli, "apply", "Makes tenants like the files", {
+    examples: ["", "--prune", "--dry-run"],
+    notes: `Each tenant changes in one transaction: all of it or nothing. A second apply changes
+nothing, and two at once are safe.`,
+  }))
+    .option("--dry-run", "only show the changes, as diff does")
+    .action(async (folder: string, options: Options) => {
+      const operation = options.dryRun ? "preview_tenant_files" : "apply_tenant_files";
+      await run(cli, operation, folder, options);
+    });
+}
+
+function withFiles(command: Command): Command {
+  return withTarget(command)
+    .argument("[folder]", folderText, usualFolder)
+    .option("--prune", "delete what is not in the files, of the types that they have")
+    .option("--tenant <id>", "one tenant, or a pattern such as 'acme*'; else all in the files")
+    .option("--json", "a change as a JSON object a line");
+}
+
+/** Prints the changes of all tenants, and returns how many there are. */
+async function run(
+  cli: Cli,
+  operation: Comparison["operation"],
+  folder: string,
+  options: Options,
+): Promise<number> {
+  const files = await readFiles(cli.path(folder), folder);
+  const comparison = {
+    operation,
+    isPruned: options.prune === true,
+    session: await readSession(cli, options),
+    reader: await openReader(cli, options),
+    signal: cli.signal,
+  };
+  const counts = { create: 0, update: 0, delete: 0 };
+  let failed = 0;
+  for (const tenant of tenantsOf(files, options.tenant)) {
+    try {
+      for (const change of await changesOf(files, tenant, comparison)) {
+        counts[change.action]++;
+        const lines = options.json
+          ? [jsonLine({ tenant, ...change })]
+          : changeLines(change, tenant);
+        for (const line of lines) console.log(line);
+      }
+    } catch (error) {
+      // One tenant's mistake does not keep the others from their changes.
+      const isExpected = error instanceof Failure || error instanceof LogloomError;
+      if (tenant === undefined || !isExpected || cli.signal.aborted) throw error;
+      console.error(`logloom: ${harmless(tenant)}: ${harmless(error.message)}`);
+      failed++;
+    }
+  }
+  const tense = operation === "apply_tenant_files" ? (word: string) => `${word}d` : toDo;
+  const said = Object.entries(counts).filter(([, count]) => count > 0)
+    .map(([action, count]) => tense(`${count} ${action}`));
+  if (said.length === 0 && failed === 0) said.push("No differences.");
+  if (said.length > 0 && !options.json) console.log(said.join(", "));
+  if (failed > 0) throw new Failure(`${failed} of the tenants failed.`);
+  return counts.create + counts.update + counts.delete;
+}
+
+const toDo = (words: string) => words.replace(" ", " to ");

@@ -1,0 +1,128 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml";
+import type { Node, YAMLMap } from "yaml";
+import type { FileDocument, Json } from "../../read/types.ts";
+import { Failure } from "../failure.ts";
+import { harmless } from "../format_lines.ts";
+import { fileTypes } from "./file_schema.ts";
+
+/** A thing in a file, with variables that are not yet replaced. */
+export interface FileItem {
+  readonly type: string;
+  readonly node: YAMLMap;
+  /** `file:line` of a member; of the thing itself without a name, or if it has no such member. */
+  place(member?: string): string;
+}
+
+export interface Files {
+  readonly items: readonly FileItem[];
+  /** The types that the files have, also without a thing. */
+  readonly types: readonly string[];
+  /** The variables of each tenant. */
+  readonly tenants: ReadonlyMap<string, Variables>;
+}
+
+export type Variables = Readonly<Record<string, Json>>;
+
+/** Reads all YAML files of a folder. Fails with the line of the first mistake. */
+export async function readFiles(folder: string, shown: string): Promise<Files> {
+  const names = await readdir(folder).catch(() => {
+    throw new Failure(`there is no folder ${shown}: pull makes it.`);
+  });
+  const items: FileItem[] = [];
+  const types = new Set<string>();
+  const tenants = new Map<string, Variables>();
+  for (const name of names.filter((name) => /\.ya?ml$/.test(name)).sort()) {
+    const lines = new LineCounter();
+    const document = parseDocument(await readFile(join(folder, name), "utf8"), {
+      lineCounter: lines,
+      prettyErrors: false,
+    });
+    const at = (offset: number) => `${shown}/${name}:${lines.linePos(offset).line}`;
+    const fail = (node: { range?: readonly number[] | null } | null, what: string): never => {
+      throw new Failure(`${at(node?.range?.[0] ?? 0)}: ${what}.`);
+    };
+    for (const { pos, message } of document.errors) throw new Failure(`${at(pos[0])}: ${message}`);
+    visit(document, { Alias: (_, alias) => fail(alias, "anchors and aliases are not used here") });
+    const { contents } = document;
+    if (contents === null || isScalar(contents) && contents.value === null) continue;
+    if (!isMap<Node, Node>(contents)) {
+      return fail(contents, "a file has lists, such as alert_rules:");
+    }
+    for (const { key, value } of contents.items) {
+      const type = String(key);
+      if (type === "tenants" && isMap<Node, Node>(value)) {
+        for (const { key, value: variables } of value.items) {
+          const given = variables === null ? null : variables.toJS(document);
+          if (given !== null && typeof given !== "object") fail(key, "a tenant has variables");
+          tenants.set(String(key), { ...given });
+        }
+        continue;
+      }
+      if (!Object.hasOwn(fileTypes, type)) {
+        const known = Object.keys(fileTypes).join(", ");
+        fail(key, `there is no ${harmless(type)}: the types are ${known}, and tenants`);
+      }
+      types.add(type);
+      if (value === null || isScalar(value) && value.value === null) continue;
+      if (!isSeq<Node>(value)) return fail(value, `${type} is a list`);
+      for (const node of value.items) {
+        if (!isMap<Node, Node>(node)) return fail(node, `an item of ${type} has members`);
+        items.push({
+          type,
+          node,
+          place(member) {
+            const pair = node.items.find(({ key }) => String(key) === member);
+            return at((pair?.key ?? node).range?.[0] ?? 0);
+          },
+        });
+      }
+    }
+  }
+  return { items, types: [...types], tenants };
+}
+
+/** Replaces ${NAME} in all texts of an item: by a variable of the tenant, or else of the environment. */
+export function documentOf(item: FileItem, variables: Variables): FileDocument {
+  const { key } = fileTypes[item.type];
+  const { [key]: name, renamed_from, ...fields } = replaced(item.node.toJSON(), "") as {
+    [member: string]: Json;
+  };
+  if (name === undefined || name === null) throw new Failure(`${item.place()}: ${key} is missing.`);
+  return {
+    type: item.type,
+    name: String(name),
+    ...renamed_from !== undefined && { renamed_from: String(renamed_from) },
+    fields,
+  };
+
+  function replaced(value: Json, member: string): Json {
+    if (typeof value === "string") return replacedText(value, member);
+    if (Array.isArray(value)) return value.map((one) => replaced(one, member));
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, one]) => [name, replaced(one, member || name)]),
+    );
+  }
+
+  function replacedText(text: string, member: string): Json {
+    const [, whole] = /^\$\{(\w+)\}$/.exec(text) ?? [];
+    if (whole !== undefined) return valueOf(whole, member);
+    return text.replace(
+      /\$?\$\{(\w+)\}/g,
+      (found, name) => found.startsWith("$$") ? found.slice(1) : String(valueOf(name, member)),
+    );
+  }
+
+  function valueOf(name: string, member: string): Json {
+    const value = Object.hasOwn(variables, name) ? variables[name] : process.env[name] || undefined;
+    if (value !== undefined) return value;
+    throw new Failure(
+      `${
+        item.place(member)
+      }: there is no variable ${name}: set it in the environment, or for the ` +
+        "tenant.",
+    );
+  }
+}

@@ -1,0 +1,41 @@
+import { stringify } from "yaml";
+import type { FileDocument, Json } from "../../read/types.ts";
+import { fileSchema, fileTypes } from "./file_schema.ts";
+
+/** Returns the files for what a tenant has: a YAML file for each type, and the schema for editors. */
+export function filesOf(documents: readonly FileDocument[]): Map<string, string> {
+  const files = new Map<string, string>();
+  for (const [type, { key, fields: known }] of Object.entries(fileTypes)) {
+    const items = documents.filter((document) => document.type === type).map((
+      { name, fields },
+    ) => ({
+      [key]: name,
+      ...Object.fromEntries(
+        Object.keys(known).filter((field) => field in fields).map((field) => [
+          field,
+          field === "secrets" ? variablesFor(name, fields[field]) : escaped(fields[field]),
+        ]),
+      ),
+    }));
+    if (items.length === 0) continue;
+    const comment = "# yaml-language-server: $schema=schema.json\n";
+    files.set(`${type}.yaml`, comment + stringify({ [type]: items }, { lineWidth: 100 }));
+  }
+  files.set("schema.json", `${JSON.stringify(fileSchema(), null, 2)}\n`);
+  return files;
+}
+
+/** Secrets become names of environment variables, such as API_ERRORS_SLACK_URL. */
+function variablesFor(name: string, secrets: Json): Json {
+  return Object.fromEntries(
+    Object.keys(secrets as object).map((secret) => [
+      secret,
+      `\${${`${name}_${secret}`.toUpperCase().replace(/\W+/g, "_")}}`,
+    ]),
+  );
+}
+
+/** A text of the service that looks like a variable stays a text. */
+function escaped(value: Json): Json {
+  return JSON.parse(JSON.stringify(value).replace(/\$\{(?=\w+\})/g, (found) => `$${found}`));
+}

@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { runCommand } from "../../cli/testing.ts";
+import { fileTypes } from "../../packages/logloom/src/cli/files/file_schema.ts";
+import { openDatabase } from "../support/database.ts";
+import { stack } from "../support/stack.ts";
+import { tempFolder } from "../support/temp_folder.ts";
+import { newUser } from "../support/users.ts";
+
+const tenantFile = `alert_rules:
+  - name: API errors
+    query_dsl: level:error service:api
+    comparison: gt
+    threshold: \${limit}
+    window_minutes: 5
+    cooldown_minutes: 30
+    notification_destinations: [slack]
+    secrets: { slack_url: "\${SLACK_URL}" }
+saved_searches:
+  - name: Errors
+    query_dsl: level:error
+    description: |
+      Costs $\${5} each.
+`;
+const SLACK_URL = "https://hooks.slack.com/services/T/B/x";
+
+/** A folder of files, and the commands of a user in it. */
+async function workplace(token: string) {
+  const folder = await tempFolder();
+  return {
+    ...folder,
+    write: (name: string, text: string) => Deno.writeTextFile(`${folder.path}/${name}`, text),
+    async run(command: string, ...args: string[]) {
+      const env = { LOGLOOM_URL: stack.url, LOGLOOM_TOKEN: token, SLACK_URL, limit: "10" };
+      const { code, out, err } = await runCommand([command, folder.path, ...args], env);
+      return { code, text: (out + err).replaceAll(`${folder.path}/`, "") };
+    },
+  };
+}
+
+Deno.test("files are applied once, changed, pulled and pruned", async () => {
+  const { token, client } = await newUser();
+  await using place = await workplace(token);
+  await place.write("all.yaml", tenantFile);
+  const added = "+ saved_searches Errors\n" +
+    '    query_dsl: "level:error"\n    description: "Costs ${5} each.\\n"\n' +
+    "+ alert_rules API errors\n" +
+    '    secrets: {"slack_url":{"set":true}}\n    query_dsl: "level:error service:api"\n' +
+    '    threshold: "10"\n    comparison: "gt"\n    window_minutes: 5\n' +
+    '    cooldown_minutes: 30\n    notification_destinations: ["slack"]\n';
+  assert.deepEqual(await place.run("diff", "--check"), { code: 2, text: `${added}2 to create\n` });
+  assert.deepEqual(await place.run("apply"), { code: 0, text: `${added}2 created\n` });
+  // The secret is sealed anew each time, and compared by its digest.
+  assert.deepEqual(await place.run("diff", "--check"), { code: 0, text: "No differences.\n" });
+
+  await place.write("all.yaml", tenantFile.replace("window_minutes: 5", "window_minutes: 15"));
+  assert.deepEqual(await place.run("apply", "--dry-run", "--json"), {
+    code: 0,
+    text: '{"action":"update","type":"alert_rules","name":"API errors","renamed_from":null,' +
+      '"fields":{"window_minutes":{"new":15,"old":5}}}\n',
+  });
+
+  assert.equal((await place.run("pull")).code, 1);
+  assert.deepEqual(await place.run("pull", "--overwrite", "--only", "alert_rules"), {
+    code: 0,
+    text: "alert_rules.yaml\nschema.json\n",
+  });
+  const pulled = await Deno.readTextFile(`${place.path}/alert_rules.yaml`);
+  const start = "# yaml-language-server: $schema=schema.json\nalert_rules:\n  - name: API errors\n";
+  assert.ok(pulled.startsWith(start));
+  assert.ok(pulled.endsWith("    secrets:\n      slack_url: ${API_ERRORS_SLACK_URL}\n"));
+  await Deno.remove(`${place.path}/all.yaml`);
+  await place.write("alert_rules.yaml", "alert_rules:\n");
+  assert.deepEqual(await place.run("apply", "--prune"), {
+    code: 0,
+    text: "- alert_rules API errors\n1 deleted\n",
+  });
+  const left = await Array.fromAsync(client.list("list_saved_searches"));
+  assert.deepEqual(left.map(({ name }) => name), ["Errors"]);
+});
+
+Deno.test("a mistake is told with its line, and nothing is applied", async () => {
+  const { token } = await newUser();
+  await using place = await workplace(token);
+  const mistakes: [from: string, to: string, told: string][] = [
+    ["level:error\n", "level:(\n", "12: Errors: A value is missing (character 8 of the query)"],
+    [
+      "${limit}",
+      "${other}",
+      "5: there is no variable other: set it in the environment, or for " +
+      "the tenant.",
+    ],
+    [
+      "window_minutes: 5",
+      "window_minutes: soon",
+      "6: API errors: Invalid window_minutes: its " +
+      "type is integer",
+    ],
+    [
+      "saved_searches:",
+      "searches:",
+      "10: there is no searches: the types are views, " +
+      "saved_searches, alert_rules, dashboards, streams, members, ingest_rules, and tenants.",
+    ],
+    ["threshold:", "  threshold:", "4: Nested mappings are not allowed in compact mappings"],
+  ];
+  for (const [from, to, told] of mistakes) {
+    await place.write("all.yaml", tenantFile.replace(from, to));
+    assert.deepEqual(await place.run("apply"), { code: 1, text: `logloom: all.yaml:${told}\n` });
+  }
+});
+
+Deno.test("the same rule is made for several tenants, by the service role", async () => {
+  const users = [await newUser(), await newUser()];
+  await using place = await workplace(stack.serviceRoleKey);
+  const [first, second] = users.map(({ tenantId }) => tenantId);
+  const rule = tenantFile.split("saved_searches:")[0];
+  await place.write("rules.yaml", rule);
+  await place.write(
+    "tenants.yaml",
+    `tenants:\n  ${first}: { limit: 20 }\n  ${second}: { limit: 30 }\n`,
+  );
+  assert.match((await place.run("apply", "--tenant", "tenant-*")).text, /\n2 created\n$/);
+  for (const [{ client }, threshold] of [[users[0], 20], [users[1], 30]] as const) {
+    const rules = await Array.fromAsync(client.list("list_alert_rules"));
+    assert.deepEqual(rules.map((rule) => rule.threshold), [threshold]);
+  }
+  await place.write("rules.yaml", rule.replace("${limit}", "${limits}"));
+  const { code, text } = await place.run("diff", "--tenant", first);
+  assert.deepEqual([code, text.split("\n")[0]], [
+    1,
+    `logloom: ${first}: rules.yaml:5: there is no variable limits: set it in the environment, ` +
+    "or for the tenant.",
+  ]);
+});
+
+Deno.test("of two who apply the same files at once, one changes nothing", async () => {
+  const { client } = await newUser();
+  const p_documents = [{ type: "dashboards", name: "Board", fields: {} }];
+  const changes = await Promise.all(
+    [1, 2, 3].map(() => client.call("apply_tenant_files", { p_documents })),
+  );
+  assert.deepEqual(changes.map(({ length }) => length).sort(), [0, 0, 1]);
+});
+
+Deno.test("the schema for editors knows the fields that the database takes", async () => {
+  await using sql = openDatabase();
+  const rows = await sql`select type, name_member, fields from logloom_private.file_types()`;
+  assert.deepEqual(
+    rows.map(({ type, name_member, fields }) => [type, name_member, Object.keys(fields).sort()]),
+    Object.entries(fileTypes).map((
+      [type, { key, fields }],
+    ) => [type, key, Object.keys(fields).sort()]),
+  );
+});
