@@ -37,6 +37,10 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "apply_tenant_files": {
+        Args: { "p_documents": Json; "p_pruned_types"?: (string)[]; "p_tenant_id"?: string };
+        Returns: (Database["public"]["CompositeTypes"]["logloom_file_change"])[];
+      };
       "check_plan_feature": {
         Args: { "p_feature": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_plan_feature"];
@@ -251,7 +255,7 @@ export type Database = {
         };
       };
       "delete_alert_rule": {
-        Args: { "p_rule_id": string };
+        Args: { "p_rule_id": string; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];
         SetofOptions: {
           from: "*";
@@ -367,6 +371,10 @@ export type Database = {
           isOneToOne: true;
           isSetofReturn: false;
         };
+      };
+      "export_tenant_files": {
+        Args: { "p_tenant_id"?: string; "p_types"?: (string)[] };
+        Returns: Json;
       };
       "get_alert_incident": {
         Args: { "p_incident_id": string };
@@ -933,6 +941,10 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "preview_tenant_files": {
+        Args: { "p_documents": Json; "p_pruned_types"?: (string)[]; "p_tenant_id"?: string };
+        Returns: (Database["public"]["CompositeTypes"]["logloom_file_change"])[];
+      };
       "read_log_stream_batch": {
         Args: { "p_claim_id": string; "p_stream_id": string };
         Returns: Json;
@@ -1242,6 +1254,7 @@ export type Database = {
           "p_query_dsl"?: string;
           "p_rule_id": string;
           "p_secrets"?: Json;
+          "p_tenant_id"?: string;
           "p_threshold"?: number;
           "p_view_id"?: string;
           "p_window_minutes"?: number;
@@ -1756,6 +1769,13 @@ export type Database = {
         "value": string | null;
         "share": number | null;
         "share_of_others": number | null;
+      };
+      "logloom_file_change": {
+        "action": string | null;
+        "type": string | null;
+        "name": string | null;
+        "renamed_from": string | null;
+        "fields": Json | null;
       };
       "logloom_ingest_rule": {
         "rule_id": string | null;

@@ -508,6 +508,8 @@ DROP FUNCTION "logloom_private"."written_number"(text);
 
 DROP FUNCTION "public"."acknowledge_alert_incidents"(uuid[]);
 
+DROP FUNCTION "public"."delete_alert_rule"(uuid);
+
 DROP FUNCTION "public"."list_log_fields"(text, text, text);
 
 DROP FUNCTION "public"."log_changes"(text, text, text, integer);
@@ -1296,6 +1298,20 @@ CREATE TYPE "logloom_private"."error_event" AS (
   "times"       timestamp WITH time zone[]
 );
 
+CREATE TYPE "logloom_private"."file_type" AS (
+  "position"     integer,
+  "type"         text,
+  "name_member"  text,
+  "id_member"    text,
+  "lists"        text,
+  "creates"      text,
+  "changes"      text,
+  "deletes"      text,
+  "fields"       jsonb,
+  "fixed_fields" text[],
+  "sent_fields"  text[]
+);
+
 CREATE TYPE "logloom_private"."ingest_rule_count" AS (
   "id"          uuid,
   "seen"        integer,
@@ -1321,6 +1337,11 @@ ALTER TYPE "logloom_private"."lock_name" ADD VALUE 'errors' AFTER 'lane';
 SET local check_function_bodies = off;
 
 ALTER TYPE "logloom_private"."lock_name" ADD VALUE 'audit' AFTER 'errors';
+
+
+SET local check_function_bodies = off;
+
+ALTER TYPE "logloom_private"."lock_name" ADD VALUE 'files' AFTER 'audit';
 
 
 SET local check_function_bodies = off;
@@ -1514,6 +1535,14 @@ CREATE TYPE "public"."logloom_error_group_details" AS (
   "newest"          public.logloom_log_record[],
   "sampled_records" integer,
   "merged"          text[]
+);
+
+CREATE TYPE "public"."logloom_file_change" AS (
+  "action"       text,
+  "type"         text,
+  "name"         text,
+  "renamed_from" text,
+  "fields"       jsonb
 );
 
 CREATE TYPE "public"."logloom_ingest_rule_hour" AS (
@@ -2782,6 +2811,189 @@ begin
       'The plan''s `ingest_tokens_per_minute`.'),
     ('api_keys.not_found', 404, 'API key not found', 'list_api_keys shows the keys of this tenant.',
       null);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.apply_document (
+  p_type      logloom_private.file_type,
+  p_tenant_id text,
+  p_document  jsonb,
+  p_thing     jsonb
+)
+  RETURNS public.logloom_file_change
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_name constant text := p_document ->> 'name';
+  v_wanted constant jsonb := p_type.fields || (p_document -> 'fields');
+  v_old constant jsonb := coalesce(p_thing -> 'fields', p_type.fields);
+  v_fields jsonb := logloom_private.file_differences(v_old, v_wanted);
+  v_secrets jsonb := v_wanted -> 'secrets';
+  v_fixed text;
+  v_sent jsonb;
+  v_answer jsonb;
+begin
+  if p_thing is null then
+    perform logloom_private.call_operation(
+      p_type.creates, logloom_private.file_arguments(p_type, p_tenant_id, v_name, v_wanted)
+    );
+    select jsonb_object_agg(f.key, f.value - 'old') into v_fields from jsonb_each(v_fields) f;
+  else
+    if v_secrets is not null then
+      -- A new address gets all secrets again.
+      v_secrets := logloom_private.changed_file_secrets(
+        p_tenant_id, (p_thing ->> 'id')::uuid, v_secrets
+      ) || case when v_fields ? 'config' then v_secrets else '{}' end;
+    end if;
+    select
+      min(w.key) filter (where w.key = any (p_type.fixed_fields)
+        or w.key = 'view' and w.value = '""' and p_type.type <> 'members'),
+      jsonb_object_agg(w.key, w.value)
+    into v_fixed, v_sent
+    from jsonb_each(v_wanted - 'secrets') w
+    where v_fields ? w.key;
+    if v_fixed is not null then
+      perform logloom_private.refuse('files.field_is_fixed', v_fixed);
+    elsif v_name = p_thing ->> 'name' and v_sent is null and coalesce(v_secrets, '{}') = '{}' then
+      return null;
+    end if;
+    select o.answer into v_answer
+    from logloom_private.call_operation(
+      p_type.changes,
+      logloom_private.file_arguments(
+        p_type, p_tenant_id, v_name, coalesce(v_sent, '{}') || (
+          select coalesce(jsonb_object_agg(f, v_wanted -> f), '{}')
+          from unnest(p_type.sent_fields) f
+        )
+      ) || jsonb_build_object(
+        'p_' || p_type.id_member, p_thing -> 'id', 'p_secrets', nullif(v_secrets, '{}')
+      )
+    ) o (answer);
+    -- What the operation made of the fields: it may trim texts or sort lists.
+    v_fields := logloom_private.file_differences(
+      v_old, logloom_private.file_fields(p_type, v_answer)
+    );
+  end if;
+  return row(
+    case when p_thing is null then 'create' else 'update' end, p_type.type, v_name,
+    nullif(p_thing ->> 'name', v_name),
+    coalesce(v_fields, '{}') || case when v_secrets <> '{}' then jsonb_build_object(
+      'secrets',
+      jsonb_build_object('new', logloom_private.shown_secrets(v_wanted -> 'secrets'))
+    ) else '{}' end
+  )::public.logloom_file_change;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.apply_documents (
+  p_tenant_id    text,
+  p_documents    jsonb,
+  p_pruned_types text[]
+)
+  RETURNS public.logloom_file_change[]
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_document record;
+  v_type logloom_private.file_type;
+  v_things jsonb := '{}';
+  v_found jsonb;
+  v_thing jsonb;
+  v_key text;
+  v_described text[] := '{}';
+  v_change public.logloom_file_change;
+  v_changes public.logloom_file_change[] := '{}';
+  v_state text;
+  v_detail text;
+  v_hint text;
+begin
+  perform logloom_private.require_parameter('p_documents', p_documents is null);
+  if jsonb_typeof(p_documents) <> 'array' or jsonb_array_length(p_documents) > 1000 then
+    perform logloom_private.refuse('files.documents_are_invalid');
+  end if;
+  perform
+    logloom_private.known_file_types(p_pruned_types),
+    pg_advisory_xact_lock(logloom_private.lock_key('files'), hashtext(v_tenant_id));
+
+  -- 1. Create and change, in the order of types
+  for v_document in
+    select d.value, d.n - 1 as index
+    from jsonb_array_elements(p_documents) with ordinality d (value, n)
+    left join logloom_private.file_types() t on t.type = d.value ->> 'type'
+    order by t.position nulls first, d.n
+  loop
+    begin
+      v_type := logloom_private.checked_document(v_document.value);
+      if not v_things ? v_type.type then
+        v_things := v_things || jsonb_build_object(
+          v_type.type, logloom_private.file_things(v_type, v_tenant_id)
+        );
+      end if;
+      foreach v_key in array array['name', 'renamed_from'] loop
+        v_found := jsonb_path_query_array(
+          v_things -> v_type.type, '$[*] ? (@.name == $name)',
+          jsonb_build_object('name', v_document.value -> v_key)
+        );
+        exit when v_found <> '[]';
+      end loop;
+      if jsonb_array_length(v_found) > 1 then
+        perform logloom_private.refuse('files.name_is_ambiguous', v_type.type);
+      end if;
+      v_key := v_type.type || ' '
+        || coalesce(v_found -> 0 ->> 'id', v_document.value ->> 'name');
+      if v_key = any (v_described) then
+        perform logloom_private.refuse('files.name_is_repeated', v_type.type);
+      end if;
+      v_described := v_described || v_key;
+      v_change := logloom_private.apply_document(
+        v_type, v_tenant_id, v_document.value, v_found -> 0
+      );
+      -- The operation changed nothing, for example if only spaces at the end differ.
+      if v_change.fields = '{}' and v_change.action = 'update' and v_change.renamed_from is null
+      then
+        raise exception using errcode = 'triggered_action_exception';
+      end if;
+      if v_change.action is not null then
+        v_changes := v_changes || v_change;
+      end if;
+    exception
+    when triggered_action_exception then
+      null;
+    when others then
+      get stacked diagnostics
+        v_state = returned_sqlstate, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
+      if v_state not like 'PT%' then
+        raise;
+      end if;
+      perform logloom_private.refuse_in_document(
+        v_state, sqlerrm, v_detail, v_hint, v_document.index::integer
+      );
+    end;
+  end loop;
+
+  -- 2. Delete, in the other order: what names a thing goes before it
+  for v_type in
+    select t.* from logloom_private.known_file_types(p_pruned_types) t order by t.position desc
+  loop
+    for v_thing in
+      select t
+      from jsonb_array_elements(
+        coalesce(v_things -> v_type.type, logloom_private.file_things(v_type, v_tenant_id))
+      ) t
+      where v_type.type || ' ' || (t ->> 'id') <> all (v_described)
+    loop
+      perform logloom_private.call_operation(v_type.deletes, jsonb_build_object(
+        'p_' || v_type.id_member, v_thing -> 'id', 'p_tenant_id', v_tenant_id
+      ));
+      v_changes := v_changes || row(
+        'delete', v_type.type, v_thing ->> 'name', null, '{}'
+      )::public.logloom_file_change;
+    end loop;
+  end loop;
+  return v_changes;
 end;
 $function$;
 
@@ -4704,6 +4916,51 @@ RETURN
   COALESCE((p_log).user_id, '--'::text),
   COALESCE((p_log).route, '--'::text), COALESCE((p_log).host, '--'::text))))::text)) - 2) + octet_length((COALESCE((p_log).attrs, 'null'::jsonb))::text)));
 
+CREATE OR REPLACE FUNCTION logloom_private.call_operation (
+  p_operation text,
+  p_arguments jsonb
+)
+  RETURNS SETOF jsonb
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_written record;
+begin
+  with given as materialized (
+    select a.name, format_type(a.type, null) as type, p_arguments -> a.name as value
+    from pg_proc p
+    cross join lateral unnest(p.proargnames, p.proargtypes) a (name, type)
+    where p.pronamespace = 'public'::regnamespace and p.proname = p_operation
+      and p_arguments -> a.name <> 'null'
+  ), written as materialized (
+    select g.name, g.type, case
+      when g.type = 'jsonb' then g.value::text
+      -- A JSON array becomes PostgreSQL's text of an array.
+      when g.type like '%[]' and jsonb_typeof(g.value) = 'array'
+        then array(select jsonb_array_elements_text(g.value))::text
+      when jsonb_typeof(g.value) not in ('array', 'object') then g.value #>> '{}'
+    end as value
+    from given g
+  )
+  select
+    min(w.name) filter (where pg_input_is_valid(w.value, w.type) is not true) as name,
+    jsonb_object_agg(w.name, w.value) as given,
+    jsonb_object_agg(w.name, w.type) as types,
+    string_agg(format('%I => ($1 ->> %L)::%s', w.name, w.name, w.type), ', ') as arguments
+  into v_written
+  from written w;
+  if v_written.name is not null then
+    perform logloom_private.refuse(
+      'files.field_is_invalid', substr(v_written.name, 3), v_written.types ->> v_written.name
+    );
+  end if;
+  return query execute format(
+    'select to_jsonb(r) from public.%I(%s) r', p_operation, v_written.arguments
+  ) using v_written.given;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.callers_errors()
   RETURNS SETOF logloom_private.error
   LANGUAGE plpgsql
@@ -5210,6 +5467,82 @@ exception when unique_violation then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.changed_file_secrets (
+  p_tenant_id text,
+  p_thing_id  uuid,
+  p_secrets   jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role reads the secrets of streams
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_digest constant text := '\.(=[A-Za-z0-9_-]{43})';
+begin
+  return (
+    select coalesce(jsonb_object_agg(n.name, p_secrets -> n.name), '{}')
+    from (
+      select r.notification_secrets as stored
+      from logloom.alert_rules r
+      where r.tenant_id = v_tenant_id and r.rule_id = p_thing_id
+      union all
+      select s.secrets
+      from logloom.log_streams s
+      where s.tenant_id = v_tenant_id and s.stream_id = p_thing_id
+    ) t
+    cross join lateral jsonb_object_keys(t.stored || p_secrets) n (name)
+    where (substring(t.stored ->> n.name from v_digest)
+      = substring(p_secrets ->> n.name from v_digest)) is not true
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.changed_secrets (
+  p_current jsonb,
+  p_secrets jsonb,
+  p_names   text[]
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_header constant text := '^header\.(?!(user-agent|content-type|idempotency-key|'
+    'logloom-stream-.*|webhook-(id|timestamp|signature))$)[a-z][a-z0-9-]{0,90}$';
+  v_sealed constant text := '^lls1\.[A-Za-z0-9_-]{8}\.[A-Za-z0-9_-]{38,}'
+    '(\.=[A-Za-z0-9_-]{43})?(\.[0-9a-f]{64})?$';
+  v_secret record;
+begin
+  if p_secrets is null then
+    return p_current;
+  elsif jsonb_typeof(p_secrets) <> 'object' or octet_length(p_secrets::text) > 200000 then
+    perform logloom_private.refuse('parameters.secrets_are_invalid');
+  end if;
+  for v_secret in select s.key as name, s.value from jsonb_each(p_secrets) s loop
+    if v_secret.name <> all (p_names)
+      and not ('header.*' = any (p_names) and v_secret.name ~ v_header)
+    then
+      perform logloom_private.refuse(
+        'parameters.secret_is_unknown', left(v_secret.name, 60), array_to_string(p_names, ', ')
+      );
+    elsif v_secret.value <> 'null' and (
+      jsonb_typeof(v_secret.value) <> 'string'
+      or length(v_secret.value #>> '{}') > 24000
+      or v_secret.value #>> '{}' !~ v_sealed
+    ) then
+      perform logloom_private.refuse('parameters.secret_is_not_sealed', v_secret.name);
+    end if;
+  end loop;
+  return jsonb_strip_nulls(p_current || p_secrets);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.changed_rule_secrets (
   p_current jsonb,
   p_secrets jsonb
@@ -5386,6 +5719,43 @@ begin
   end if;
   perform logloom_private.refuse_warnings(v_query);
   return logloom_private.rule_tests(v_query.tree);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.checked_document (
+  p_document jsonb
+)
+  RETURNS logloom_private.file_type
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_type logloom_private.file_type;
+  v_unknown text;
+begin
+  perform logloom_private.known_file_types(array[coalesce(p_document ->> 'type', '')]);
+  select t.* into v_type
+  from logloom_private.file_types() t
+  where t.type = p_document ->> 'type';
+  if jsonb_typeof(p_document -> 'fields') is distinct from 'object'
+    or jsonb_typeof(p_document -> 'name') is distinct from 'string'
+    or p_document ->> 'name' <> logloom_private.trim_space(p_document ->> 'name')
+    or p_document ->> 'name' = ''
+    or jsonb_typeof(coalesce(p_document #> '{fields,secrets}', '{}')) <> 'object'
+  then
+    perform logloom_private.refuse('files.document_is_invalid');
+  end if;
+  select min(f.name) into v_unknown
+  from jsonb_object_keys(p_document -> 'fields') f (name)
+  where not v_type.fields ? f.name;
+  if v_unknown is not null then
+    perform logloom_private.refuse(
+      'files.field_is_unknown', v_type.type, left(v_unknown, 60),
+      (select string_agg(f, ', ') from jsonb_object_keys(v_type.fields) f)
+    );
+  end if;
+  return v_type;
 end;
 $function$;
 
@@ -10780,6 +11150,196 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.file_arguments (
+  p_type      logloom_private.file_type,
+  p_tenant_id text,
+  p_name      text,
+  p_fields    jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_view_id uuid;
+begin
+  if p_fields ->> 'view' <> '' then
+    select v.view_id into v_view_id
+    from logloom.log_views v
+    where v.tenant_id = p_tenant_id and v.name = p_fields ->> 'view';
+    if not found then
+      perform logloom_private.refuse('tenants.view_not_found');
+    end if;
+  end if;
+  return coalesce(
+    (select jsonb_object_agg('p_' || f.key, f.value) from jsonb_each(p_fields - 'view') f), '{}'
+  ) || jsonb_build_object(
+    'p_' || p_type.name_member, p_name, 'p_tenant_id', p_tenant_id, 'p_view_id', v_view_id,
+    'p_is_shared', true
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.file_differences (
+  p_old jsonb,
+  p_new jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select coalesce(
+      jsonb_object_agg(n.key, jsonb_build_object('old', p_old -> n.key, 'new', n.value)), '{}'
+    )
+    from jsonb_each(p_new - 'secrets') n
+    where n.value <> 'null' and n.value is distinct from p_old -> n.key
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.file_fields (
+  p_type  logloom_private.file_type,
+  p_thing jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select jsonb_object_agg(f.name, case
+      when f.name = 'view' then coalesce((
+        select to_jsonb(v.name)
+        from logloom.log_views v
+        where v.view_id = (p_thing ->> 'view_id')::uuid
+      ), f.fallback)
+      when f.name = 'secrets'
+        then coalesce(p_thing -> 'secrets', p_thing -> 'notification_secrets', f.fallback)
+      when p_thing -> f.name is null or p_thing -> f.name = 'null' then f.fallback
+      -- The threshold is the number of deviations.
+      when f.name = 'baseline' then (p_thing -> f.name) - '{deviations,known_days}'::text[]
+      else p_thing -> f.name
+    end)
+    from jsonb_each(p_type.fields) f (name, fallback)
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.file_things (
+  p_type      logloom_private.file_type,
+  p_tenant_id text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_things jsonb := '[]';
+  v_page jsonb[];
+  v_after text;
+begin
+  loop
+    v_page := array(
+      select i
+      from logloom_private.call_operation(
+        p_type.lists,
+        jsonb_build_object('p_tenant_id', p_tenant_id, 'p_limit', 1000, 'p_after', v_after)
+      ) i
+    );
+    -- A list without pages gives the same items again.
+    exit when coalesce(v_page[cardinality(v_page)] ->> p_type.id_member, v_after)
+      is not distinct from v_after;
+    v_after := v_page[cardinality(v_page)] ->> p_type.id_member;
+    v_things := (
+      select coalesce(jsonb_agg(
+        jsonb_build_object(
+          'id', p.item -> p_type.id_member, 'name', p.item -> p_type.name_member,
+          'fields', logloom_private.file_fields(p_type, p.item)
+        )
+        order by
+          (p.item ->> 'position')::integer, (p.item ->> 'created_at')::timestamptz,
+          p.item ->> p_type.id_member
+      ), '[]')
+      from unnest(v_page) p (item)
+      where p.item -> 'is_shared' is distinct from 'false'
+    ) || v_things;
+  end loop;
+  return v_things;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.file_types()
+  RETURNS SETOF logloom_private.file_type
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query values
+    (1, 'views', 'name', 'view_id',
+      'list_log_views', 'create_log_view', 'update_log_view', 'delete_log_view',
+      '{"query_dsl": "", "hidden_fields": [], "operations": ["all"]}'::jsonb,
+      '{}'::text[], '{}'::text[]),
+    (2, 'saved_searches', 'name', 'id',
+      'list_saved_searches', 'create_saved_search', 'update_saved_search', 'delete_saved_search',
+      '{"query_dsl": null, "description": "", "category": "", "tags": [], "display": {},
+        "view": ""}', '{}', '{}'),
+    (3, 'alert_rules', 'name', 'rule_id',
+      'list_alert_rules', 'create_alert_rule', 'update_alert_rule', 'delete_alert_rule',
+      '{"kind": "query", "description": "", "query_dsl": null, "threshold": null,
+        "comparison": null, "window_minutes": null, "cooldown_minutes": null, "enabled": true,
+        "notification_destinations": [], "notification_config": {}, "notify_on_recovery": false,
+        "for_minutes": 0, "on_absent": "ignore", "group_wait_seconds": 0, "baseline": {},
+        "secrets": {}, "view": ""}', '{kind}', '{threshold}'),
+    (4, 'dashboards', 'name', 'dashboard_id',
+      'list_log_dashboards', 'create_log_dashboard', 'update_log_dashboard',
+      'delete_log_dashboard', '{"panels": []}', '{}', '{}'),
+    (5, 'streams', 'name', 'stream_id',
+      'list_log_streams', 'create_log_stream', 'update_log_stream', 'delete_log_stream',
+      '{"kind": null, "query_dsl": "", "config": null, "source": "logs", "enabled": true,
+        "secrets": {}, "view": ""}', '{kind,source}', '{}'),
+    (6, 'members', 'user_id', 'user_id',
+      'list_tenant_members', 'add_tenant_member', 'set_tenant_member_role',
+      'remove_tenant_member', '{"role": null, "view": ""}', '{}', '{role,view}'),
+    (7, 'ingest_rules', 'name', 'rule_id',
+      'list_ingest_rules', 'create_ingest_rule', 'update_ingest_rule', 'delete_ingest_rule',
+      '{"condition": null, "action": null, "is_on": true}', '{}', '{}');
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.files_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query values
+    ('files.documents_are_invalid', 400,
+      'Invalid p_documents: an array of at most 1000 objects {type, name, renamed_from, fields}',
+      'Apply one type of things after the other.', null),
+    ('files.document_is_invalid', 400, 'A document needs a type, a name and an object of fields',
+      'A name has no spaces at its ends. secrets is an object, too.', null),
+    ('files.type_is_unknown', 400, 'A type of things is unknown: the types are %s',
+      'The types are the top-level names in a file.', null),
+    ('files.field_is_unknown', 400, '%s have no field %s', 'The fields are %3$s.', null),
+    ('files.field_is_invalid', 400, 'Invalid %s: its type is %s', 'Write a value of this type.',
+      null),
+    ('files.field_is_fixed', 400, '%s cannot be changed',
+      'Give the thing another name: the old one is then deleted by --prune.', null),
+    ('files.name_is_repeated', 400, 'Two documents describe the same thing of the type %s',
+      'A name is used once in each type, and renamed_from names a thing of no other document.',
+      null),
+    ('files.name_is_ambiguous', 400, 'Several %s have this name',
+      'Rename or delete all but one of them.', null);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.fill_small_alert_groups (
   p_round logloom_private.alert_rounds,
   p_limit integer
@@ -11745,23 +12305,32 @@ begin
       ('authenticated, service_role', array[
         'abolish_tenant', 'acting_role', 'addresses_in_incidents', 'alert_entry_of',
         'alert_incident_of', 'alert_incident_state', 'alert_rule_of', 'alert_silence_of',
-        'alert_silence_state', 'api_key_status', 'audit', 'audit_actions', 'audit_here',
+        'alert_silence_state', 'api_key_status', 'apply_document', 'apply_documents', 'audit',
+        'audit_actions',
+        'audit_here', 'call_operation',
         'change_alert_incidents', 'change_error_groups', 'change_log_stream', 'change_log_view',
-        'change_member', 'changed_rule_secrets', 'changed_secrets', 'check_query',
-        'check_rule_query', 'check_settings', 'checked_panels', 'choose_tenant', 'compiled_rule',
+        'change_member', 'changed_file_secrets', 'changed_rule_secrets', 'changed_secrets',
+        'check_query',
+        'check_rule_query', 'check_settings', 'checked_document', 'checked_panels', 'choose_tenant',
+        'compiled_rule',
         'confirm_address', 'current_admin_tenant_id', 'deliveries_of_incident',
         'distinct_destinations',
         'effective_settings', 'end_alert_silence', 'end_portal_session', 'enqueue_rule_test',
-        'enroll_member', 'erase_subject', 'found_tenant', 'hold_ingest_rules', 'hold_view',
+        'enroll_member', 'erase_subject', 'file_arguments', 'file_differences', 'file_fields',
+        'file_things', 'file_types',
+        'found_tenant',
+        'hold_ingest_rules',
+        'hold_view',
         'ingest_rule_of', 'is_being_deleted', 'is_viewer', 'iso_instant', 'issue_api_key',
-        'issue_ingest_token', 'issue_portal_session',
-        'late_seconds', 'list_bytes', 'list_limit', 'log_dashboard_of', 'log_view_of',
+        'issue_ingest_token', 'issue_portal_session', 'known_file_types',
+        'late_seconds', 'list_bytes', 'list_limit', 'lock_key', 'log_dashboard_of', 'log_view_of',
         'make_alert_silence', 'make_log_stream', 'make_log_view', 'my_key_reads', 'my_stored',
         'my_usage', 'new_api_key', 'note_saved_search_run', 'page_of_addresses',
         'page_of_deliveries', 'page_of_stream_failures', 'page_of_streams', 'page_place',
         'plan_feature', 'plan_of', 'preview_windows', 'provision_current_tenant',
         'put_back_delivery', 'read_archive', 'read_members', 'read_memberships',
         'read_saved_search', 'read_shown_dashboards', 'reads_only', 'refuse_for_now',
+        'refuse_in_document',
         'refuse_log_dashboard', 'refuse_saved_search', 'refuse_with_headers', 'remove_log_stream',
         'remove_log_view', 'replace_webhook_secret', 'request_deletion', 'request_restore',
         'request_stream_test', 'require_groups', 'require_parameter', 'require_role',
@@ -13569,6 +14138,26 @@ CREATE OR REPLACE FUNCTION logloom_private.kept_window_end (
   LANGUAGE sql
   IMMUTABLE
 RETURN date_bin('00:05:00'::interval, p_window_end, '1970-01-01 00:00:00+00'::timestamp WITH time zone);
+
+CREATE OR REPLACE FUNCTION logloom_private.known_file_types (
+  p_types text[]
+)
+  RETURNS SETOF logloom_private.file_type
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_all constant text[] := array(select t.type from logloom_private.file_types() t);
+begin
+  if not p_types <@ v_all then
+    perform logloom_private.refuse('files.type_is_unknown', array_to_string(v_all, ', '));
+  end if;
+  return query
+  select t.* from logloom_private.file_types() t
+  where t.type = any (p_types) order by t.position;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.largest_groups (
   p_tenant_id text,
@@ -17383,6 +17972,7 @@ begin
     values
       ('acknowledge_alert', '{user}', null),
       ('add_tenant_member', '{user,service_role}', null),
+      ('apply_tenant_files', '{user,service_role}', null),
       ('check_plan_feature', '{user}', null),
       ('confirm_alert_address', '{user}', null),
       ('create_alert_rule', '{user,service_role}', null),
@@ -17396,7 +17986,7 @@ begin
       ('create_log_view', '{user,service_role}', null),
       ('create_saved_search', '{user}', null),
       ('create_tenant', '{user}', null),
-      ('delete_alert_rule', '{user}', null),
+      ('delete_alert_rule', '{user,service_role}', null),
       ('delete_ingest_rule', '{user,service_role}', null),
       ('delete_log_dashboard', '{user}', null),
       ('delete_log_stream', '{user,service_role}', null),
@@ -17407,6 +17997,7 @@ begin
       ('erase_audit_subject', '{user,service_role}', null),
       ('expire_alert_silence', '{user,service_role}', null),
       ('export_logs', '{user,viewer}', 'read_log_export'),
+      ('export_tenant_files', '{user,service_role}', null),
       ('get_alert_incident', '{user}', null),
       ('get_alert_rule', '{user}', null),
       ('get_api_key_usage', '{user,service_role}', null),
@@ -17453,6 +18044,7 @@ begin
       ('order_ingest_rules', '{user,service_role}', null),
       ('preview_alert_rule', '{user,service_role}', null),
       ('preview_ingest_rule', '{user}', null),
+      ('preview_tenant_files', '{user,service_role}', null),
       ('record_audit_event', '{user,service_role}', null),
       ('remove_tenant_member', '{user,service_role}', null),
       ('restore_log_archive', '{user,service_role}', null),
@@ -17470,7 +18062,7 @@ begin
       ('test_alert_rule', '{user}', null),
       ('test_log_stream', '{user,service_role}', null),
       ('update_alert_incident', '{user}', null),
-      ('update_alert_rule', '{user}', null),
+      ('update_alert_rule', '{user,service_role}', null),
       ('update_error_group', '{user}', null),
       ('update_ingest_rule', '{user,service_role}', null),
       ('update_log_dashboard', '{user}', null),
@@ -23562,6 +24154,25 @@ CREATE OR REPLACE FUNCTION logloom_private.refuse_again (
 begin
   raise exception using
     errcode = 'PT400', message = p_message, detail = p_detail, hint = p_hint;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.refuse_in_document (
+  p_state   text,
+  p_message text,
+  p_detail  text,
+  p_hint    text,
+  p_index   integer
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  raise exception using
+    errcode = p_state, message = p_message, hint = coalesce(p_hint, ''),
+    detail = coalesce(nullif(p_detail, ''), '{}')::jsonb || jsonb_build_object('document', p_index);
 end;
 $function$;
 
@@ -32741,6 +33352,23 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.apply_tenant_files (
+  p_documents    jsonb  DEFAULT NULL::jsonb,
+  p_pruned_types text[] DEFAULT '{}'::text[],
+  p_tenant_id    text   DEFAULT NULL::text
+)
+  RETURNS public.logloom_file_change[]
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '20s'
+  AS $function$
+begin
+  return logloom_private.apply_documents(p_tenant_id, p_documents, p_pruned_types);
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."apply_tenant_files"(jsonb, text[], text) FROM PUBLIC, "anon";
+
 CREATE OR REPLACE FUNCTION public.claim_log_archive_work()
   RETURNS json
   LANGUAGE plpgsql
@@ -32950,6 +33578,28 @@ $function$;
 
 REVOKE ALL ON FUNCTION "public"."create_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid, text) FROM PUBLIC, "anon";
 
+CREATE OR REPLACE FUNCTION public.delete_alert_rule (
+  p_rule_id   uuid DEFAULT NULL::uuid,
+  p_tenant_id text DEFAULT NULL::text
+)
+  RETURNS public.logloom_success
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  delete from logloom.alert_rules r where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
+  if not found then
+    perform logloom_private.refuse('alerts.rule_not_found');
+  end if;
+  return row(true)::public.logloom_success;
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."delete_alert_rule"(uuid, text) FROM PUBLIC, "anon";
+
 CREATE OR REPLACE FUNCTION public.delete_ingest_rule (
   p_rule_id   uuid DEFAULT NULL::uuid,
   p_tenant_id text DEFAULT NULL::text
@@ -33030,6 +33680,42 @@ end;
 $function$;
 
 REVOKE ALL ON FUNCTION "public"."exchange_platform_logs"(jsonb) FROM PUBLIC, "anon", "authenticated";
+
+CREATE OR REPLACE FUNCTION public.export_tenant_files (
+  p_types     text[] DEFAULT NULL::text[],
+  p_tenant_id text   DEFAULT NULL::text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_listed constant text[] := array(
+    select t.type
+    from logloom_private.file_types() t
+    join logloom_private.operation_list() o on o.operation = t.lists
+    where not logloom_private.is_service_role() or 'service_role' = any (o.callers)
+  );
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'type', t.type, 'name', i.thing -> 'name', 'fields', (
+        select coalesce(jsonb_object_agg(f.key, f.value), '{}')
+        from jsonb_each(i.thing -> 'fields') f
+        where f.value is distinct from t.fields -> f.key
+      )
+    ) order by t.position, i.n), '[]')
+    from logloom_private.known_file_types(coalesce(p_types, v_listed)) t
+    cross join lateral jsonb_array_elements(
+      logloom_private.file_things(t, v_tenant_id)
+    ) with ordinality i (thing, n)
+  );
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."export_tenant_files"(text[], text) FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.get_alert_incident (
   p_incident_id uuid DEFAULT NULL::uuid
@@ -33616,6 +34302,31 @@ $function$;
 
 REVOKE ALL ON FUNCTION "public"."preview_ingest_rule"(text, jsonb) FROM PUBLIC, "anon";
 
+CREATE OR REPLACE FUNCTION public.preview_tenant_files (
+  p_documents    jsonb  DEFAULT NULL::jsonb,
+  p_pruned_types text[] DEFAULT '{}'::text[],
+  p_tenant_id    text   DEFAULT NULL::text
+)
+  RETURNS public.logloom_file_change[]
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '20s'
+  AS $function$
+declare
+  v_changes public.logloom_file_change[];
+begin
+  begin
+    v_changes := logloom_private.apply_documents(p_tenant_id, p_documents, p_pruned_types);
+    raise exception using errcode = 'triggered_action_exception';
+  exception when triggered_action_exception then
+    -- Everything is undone except the variable.
+    return v_changes;
+  end;
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."preview_tenant_files"(jsonb, text[], text) FROM PUBLIC, "anon";
+
 CREATE OR REPLACE FUNCTION public.record_audit_event (
   p_tenant_id text  DEFAULT NULL::text,
   p_action    text  DEFAULT NULL::text,
@@ -33648,6 +34359,29 @@ end;
 $function$;
 
 REVOKE ALL ON FUNCTION "public"."record_audit_event"(text, text, jsonb, jsonb, text) FROM PUBLIC, "anon";
+
+CREATE OR REPLACE FUNCTION public.seal_alert_secret (
+  p_rule_id uuid DEFAULT NULL::uuid,
+  p_digest  text DEFAULT NULL::text,
+  p_sealed  text DEFAULT NULL::text
+)
+  RETURNS public.logloom_success
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  perform logloom_private.require_parameter('p_digest', p_digest is null);
+  perform logloom_private.require_parameter('p_sealed', p_sealed is null);
+  if p_sealed !~ ('^lls1\.[A-Za-z0-9_-]{8}\.[A-Za-z0-9_-]{38,}'
+    || '(\.=[A-Za-z0-9_-]{43})?(\.[0-9a-f]{64})?$')
+  then
+    perform logloom_private.refuse('parameters.secret_is_not_sealed', 'p_sealed');
+  end if;
+  perform logloom_private.put_sealed(p_rule_id, p_digest, p_sealed);
+  return row(true)::public.logloom_success;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION public.set_retention_rules (
   p_tenant_id text  DEFAULT NULL::text,
@@ -33774,14 +34508,15 @@ CREATE OR REPLACE FUNCTION public.update_alert_rule (
   p_on_absent                 text             DEFAULT NULL::text,
   p_group_wait_seconds        integer          DEFAULT NULL::integer,
   p_secrets                   jsonb            DEFAULT NULL::jsonb,
-  p_baseline                  jsonb            DEFAULT NULL::jsonb
+  p_baseline                  jsonb            DEFAULT NULL::jsonb,
+  p_tenant_id                 text             DEFAULT NULL::text
 )
   RETURNS public.logloom_alert_rule
   LANGUAGE plpgsql
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_constraint text;
   v_row logloom.alert_rules;
 begin
@@ -33851,7 +34586,8 @@ $function$;
 
 REVOKE ALL
   ON FUNCTION
-    "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, jsonb)
+    "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, jsonb,
+    text)
   FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.update_error_group (
@@ -34903,6 +35639,8 @@ COMMENT ON FUNCTION "public"."acknowledge_alert"(uuid) IS 'Acknowledges an alert
 
 COMMENT ON FUNCTION "public"."add_tenant_member"(text, text, text, text, uuid) IS 'Adds a user to the tenant and returns the member. p_user_id: the claim sub of their tokens. p_email alone is enough for a user of Supabase Auth. p_role: viewer, member, admin or owner. p_view_id: the view that a viewer reads in. For owners. The first call also makes the caller an owner, and from then on nobody else belongs to the tenant. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
+COMMENT ON FUNCTION "public"."apply_tenant_files"(jsonb, text[], text) IS 'Makes the tenant as the documents describe it, in one transaction, and returns the changes. p_documents: at most 1,000 objects {type, name, renamed_from, fields}. Each change has the checks, limits and audit events of the operation for it. What is not described stays, except in p_pruned_types, whose things are deleted. details of an error has the index of its document. Errors: PT400, PT401, PT403, PT404, PT409, PT429.';
+
 COMMENT ON FUNCTION "public"."check_plan_feature"(text) IS 'Tells whether the plan includes p_feature (saved_searches, alerts), its limit, and how many are in use. An unknown feature is not enabled. Errors: PT400, PT401.';
 
 COMMENT ON FUNCTION "public"."claim_alert_notifications"(integer) IS 'The edge function logloom-notify calls it to claim due notifications. p_limit: 1 to 100. A notification that is not settled in time is due again. Errors: PT400, PT409 (another project''s database).';
@@ -34939,7 +35677,7 @@ COMMENT ON FUNCTION "public"."create_saved_search"(text, text, text, text, boole
 
 COMMENT ON FUNCTION "public"."create_tenant"(text) IS 'Creates a tenant on the default plan, for a signed-in user who belongs to none. The user becomes its owner, and their next token names it. PT403 unless the setting tenants_by_users is on. Errors: PT400 (also if p_tenant_id is taken), PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."delete_alert_rule"(uuid) IS 'Deletes an alert rule. Its history stays. Errors: PT400, PT401, PT404.';
+COMMENT ON FUNCTION "public"."delete_alert_rule"(uuid, text) IS 'Deletes an alert rule. Its history stays. Errors: PT400, PT401, PT404.';
 
 COMMENT ON FUNCTION "public"."delete_ingest_rule"(uuid, text) IS 'Deletes an ingest rule. Returns {success}. For admins. Errors: PT400, PT401, PT403, PT404.';
 
@@ -34958,6 +35696,8 @@ COMMENT ON FUNCTION "public"."exchange_platform_logs"(jsonb) IS 'The edge functi
 COMMENT ON FUNCTION "public"."expire_alert_silence"(uuid, text) IS 'Ends a silence now and returns it. A silence that has ended stays as it is. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."export_logs"(text, text, text, text, text, text, text) IS 'Returns a page of an export: {text, records, cursor, next_cursor, logs}. Serves GET logloom-read/v1/export. The export has the records that were received before it began. p_format: ndjson (default; one record a line, as in search_logs), csv (RFC 4180), or json (the records are in logs). p_order: asc (default) or desc. p_cursor: next_cursor of the page before. To continue after a lost page, send the cursor of any page, and as p_after <ts>,<id> of the last record received. Errors: PT400, PT401, PT403, PT408, PT429.';
+
+COMMENT ON FUNCTION "public"."export_tenant_files"(text[], text) IS 'Returns the tenant''s things as documents [{type, name, fields}], oldest first, without fields that have their defaults. p_types: views, saved_searches, alert_rules, dashboards, streams and members, by default all that the caller can list; streams are for admins. Only shared searches and dashboards. secrets says which are set. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."get_api_key_usage"(text, uuid) IS 'When an API key was created and last used, the whole days since each, and its reads by operation and day. Errors: PT400, PT401, PT403, PT404.';
 
@@ -35055,6 +35795,8 @@ COMMENT ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double preci
 
 COMMENT ON FUNCTION "public"."preview_ingest_rule"(text, jsonb) IS 'Checks a rule without saving it, and returns which records of the last hour it would match: {seen, matched, rule, examples}. For admins. Errors: PT400, PT401, PT403, PT408, PT429.';
 
+COMMENT ON FUNCTION "public"."preview_tenant_files"(jsonb, text[], text) IS 'Returns what apply_tenant_files would change, and raises its errors, but changes nothing. Errors: PT400, PT401, PT403, PT404, PT409, PT429.';
+
 COMMENT ON FUNCTION "public"."read_log_stream_batch"(uuid, uuid) IS 'For the edge function logloom-stream. Returns the batch that a claimed stream must send: {batch, records}, one record per line; null if there is none and the claim is over. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."read_logs"(text, text, jsonb, text) IS 'For the function logloom-read: returns the answer of an operation to an API key with the scope read or audit, or to a portal session. p_key_digest: SHA-256 of the key or token as hex. p_parameters: the operation''s parameters by name. p_origin: the origin of the page that frames the portal. Errors: PT400, PT401, PT403, PT404, PT408, PT429.';
@@ -35102,8 +35844,8 @@ COMMENT ON FUNCTION "public"."test_log_stream"(uuid, text) IS 'Sends a test reco
 COMMENT ON FUNCTION "public"."update_alert_incident"(uuid[], boolean, text, text) IS 'Changes 1 to 1000 incidents; null leaves a part as it is. If one incident is not the tenant''s, nothing changes. p_acknowledged: true acknowledges the incidents and their alerts (an earlier acknowledgement is kept), false removes the acknowledgement. p_assigned_to: user_id or email address of a member, empty for nobody. p_note: at most 2000 characters, empty for none. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION
-  "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, jsonb) IS
-  'Changes the given parts of an alert rule and returns it. An empty p_description removes it. p_notification_config is replaced as a whole. Each member of p_secrets replaces one secret, null removes it. p_view_id: the view that the rule is evaluated in; for admins. p_baseline: as in create_alert_rule; {} removes it. Errors: PT400, PT401, PT403, PT404.';
+  "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, jsonb, text)
+  IS 'Changes the given parts of an alert rule and returns it. An empty p_description removes it. p_notification_config is replaced as a whole. Each member of p_secrets replaces one secret, null removes it. p_view_id: the view that the rule is evaluated in; for admins. p_baseline: as in create_alert_rule; {} removes it. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."update_error_group"(text[], text, text, text, text, text, text) IS 'Changes 1 to 1000 error groups; null leaves a part as it is. If one group is not the tenant''s, nothing changes. p_state: open, resolved or ignored. p_ignored_until: with ignored, until when. p_release: with resolved, the last release that has the error; only a later one makes the group regress. p_assigned_to: user_id or email address of a member, empty for nobody. p_note: at most 2000 characters, empty for none. p_merge_into: fingerprint of the group that counts their records from now on; this cannot be undone. Errors: PT400, PT401, PT403, PT404.';
 
@@ -35313,6 +36055,8 @@ COMMENT ON TYPE "logloom_private"."error_arrival" IS 'Records of a group that ar
 
 COMMENT ON TYPE "logloom_private"."error_event" IS 'A group that is new or regressed, and up to 20 of the records that made it so.';
 
+COMMENT ON TYPE "logloom_private"."file_type" IS 'A type of things that files describe. position: a type only names things of types before it. name_member, id_member: members of what the operation in lists returns. creates, changes, deletes: operations; their parameters are p_ and a field. fields: their defaults; null: none, so a document without the field keeps it. fixed_fields: cannot be changed later. sent_fields: sent with every change.';
+
 COMMENT ON TYPE "logloom_private"."ingest_answer" IS 'The answer to a request: body, headers {name: value}, how many events it added to the queue (0 for a repeat), and status 200; 412 with the rules of the tenant.';
 
 COMMENT ON TYPE "logloom_private"."ingest_request" IS 'One request of ingest. The caller is p_key_digest (hex SHA-256 of an API key or ingest token), or p_claims (of a verified token), or p_tenant_id. Events are parallel arrays. p_ts has a value for each event, null if the event has no time; without p_ts the request only authenticates and asks for the limits. p_positions: the index of each event in the request; null if the function ingest rejected none. p_rejected, p_errors: the events that the function ingest rejected. p_slice: the number, from 0, of this part of a request that comes in several calls; the first one decides whether the limits of the plan allow the request. p_cut: events that were cut to max_record_bytes or max_record_values. p_all_errors: errors list every rejected event instead of the first hundred. p_guessed: events whose ts had a name that may mean something else, as {place: {name: value}}; places count from 1. If such a ts is out of range, it becomes an attribute. p_dropped: events of this slice that rules of the tenant removed. p_rule_counts: what each rule did. p_rules_version: the version of the rules that were applied; null: none. p_spans: how many of the events are spans.';
@@ -35321,7 +36065,7 @@ COMMENT ON TYPE "logloom_private"."ingest_rule_count" IS 'What a rule did to a s
 
 COMMENT ON TYPE "logloom_private"."ingest_state" IS 'A sender and its limits, read once per call for all requests of a caller. keeps_from, takes_to: the allowed range of ts. events, bytes: used in the month; complete if a limit is near. batches: how many batches of the queue may be missing from events and bytes. headers: sent with every answer; X-Logloom-Writer if pg_cron does not run the writer. service: the only service that the sender may send for; null: any. rules_version: of the tenant''s ingest rules; null: no rule is on. spans_are_full: spans have their share of the month.';
 
-COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom, and what the holder does. deletion: seals or deletes records of past days. writer: adds records or moves the queue. partitions: creates or drops a day. log_counts: adds up or deletes counts. queue: enqueues (shared) or switches the slot (exclusive). notifications, streams, archive: claims work; limits hold because claims are made one at a time. Some locks have a second key, a hash of the lane or the tenant. lane: one worker in a lane. alerts: one evaluator of a tenant''s rules. delete_logs: one new deletion of a tenant at a time. members: one change of a tenant''s members at a time. notifications: one test or confirmation of a tenant''s address at a time. errors: counts errors in their groups; a deletion that subtracts some takes it after its own. audit: links audit events.';
+COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom, and what the holder does. deletion: seals or deletes records of past days. writer: adds records or moves the queue. partitions: creates or drops a day. log_counts: adds up or deletes counts. queue: enqueues (shared) or switches the slot (exclusive). notifications, streams, archive: claims work; limits hold because claims are made one at a time. Some locks have a second key, a hash of the lane or the tenant. lane: one worker in a lane. alerts: one evaluator of a tenant''s rules. delete_logs: one new deletion of a tenant at a time. members: one change of a tenant''s members at a time. notifications: one test or confirmation of a tenant''s address at a time. errors: counts errors in their groups; a deletion that subtracts some takes it after its own. audit: links audit events. files: one change of a tenant''s files at a time.';
 
 COMMENT ON TYPE "logloom_private"."log_key" IS 'A position in the order of a tenant''s records.';
 
@@ -35396,6 +36140,8 @@ COMMENT ON TYPE "public"."logloom_error_group_details" IS 'An error group with i
 COMMENT ON TYPE "public"."logloom_error_release" IS 'A release of a program in which an error was seen, and how many of the sampled records are its.';
 
 COMMENT ON TYPE "public"."logloom_error_tag" IS 'A value that records of the group have more often than other errors: its shares, 0 to 1.';
+
+COMMENT ON TYPE "public"."logloom_file_change" IS 'A difference between the files and the tenant. action: create, update or delete. fields: {field: {"old": …, "new": …}}. Secrets show only which of them are set.';
 
 COMMENT ON TYPE "public"."logloom_ingest_rule" IS 'A rule of a tenant. Rules apply in the order of position. condition: null for every event.';
 
@@ -35525,21 +36271,31 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."alert_silence_state"(timestamp WITH
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."api_key_status"(timestamp WITH time zone, timestamp WITH time zone) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."apply_document"(logloom_private.file_type, text, jsonb, jsonb) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."apply_documents"(text, jsonb, text[]) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."audit_actions"() TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."audit_errors"() TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."audit_here"(text, jsonb, jsonb, text, text) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."call_operation"(text, jsonb) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."change_alert_incidents"(uuid[], boolean, text, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."change_error_groups"(text[], text, text, text, text, text, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."changed_file_secrets"(text, uuid, jsonb) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."changed_rule_secrets"(jsonb, jsonb) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."check_query"(text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."check_rule_query"(text, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."checked_document"(jsonb) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."compiled_rule"(text, text, jsonb) TO "authenticated", "service_role";
 
@@ -35559,6 +36315,18 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."error_groups_errors"() TO "authenti
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."exchange_window"(jsonb) TO "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."file_arguments"(logloom_private.file_type, text, text, jsonb) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."file_differences"(jsonb, jsonb) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."file_fields"(logloom_private.file_type, jsonb) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."file_things"(logloom_private.file_type, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."file_types"() TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."files_errors"() TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."forget_gone_errors"(text, text[]) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."group_errors"() TO "authenticated", "service_role";
@@ -35573,7 +36341,17 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."ingest_rules_errors"() TO "authenti
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."is_service_role"() TO "anon", "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."known_file_types"(text[]) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."late_seconds"(logloom.alert_rules) TO "authenticated", "service_role";
+
+REVOKE ALL ON FUNCTION "logloom_private"."lock_key"(logloom_private.lock_name) FROM "authenticated";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."lock_key"(logloom_private.lock_name) TO "authenticated";
+
+REVOKE ALL ON FUNCTION "logloom_private"."lock_key"(logloom_private.lock_name) FROM "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."lock_key"(logloom_private.lock_name) TO "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."log_view_of"(logloom.log_views) TO "authenticated", "service_role";
 
@@ -35603,6 +36381,8 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_changes"(logloom_private.r
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_fields"(logloom_private.reading_scope, text, text, text, text) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."refuse_in_document"(text, text, text, text, integer) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."require_room_for_baseline"(text, jsonb, uuid) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."resolve_quiet_errors"(timestamp WITH time zone) TO "authenticated", "service_role";
@@ -35625,6 +36405,8 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."verify_trail"(text, date, date) TO 
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."with_baseline"(logloom.alert_rules, jsonb, double precision) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "public"."apply_tenant_files"(jsonb, text[], text) TO "authenticated", "service_role";
+
 GRANT EXECUTE
   ON FUNCTION
     "public"."create_alert_rule"(text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, uuid,
@@ -35637,11 +36419,15 @@ GRANT EXECUTE ON FUNCTION "public"."create_ingest_rule"(text, text, text, jsonb,
 
 GRANT EXECUTE ON FUNCTION "public"."create_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid, text) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "public"."delete_alert_rule"(uuid, text) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "public"."delete_ingest_rule"(uuid, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."erase_audit_subject"(text, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."exchange_platform_logs"(jsonb) TO "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."export_tenant_files"(text[], text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."get_error_group"(text, uuid, timestamp WITH time zone) TO "authenticated", "service_role";
 
@@ -35663,6 +36449,8 @@ GRANT EXECUTE ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double
 
 GRANT EXECUTE ON FUNCTION "public"."preview_ingest_rule"(text, jsonb) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "public"."preview_tenant_files"(jsonb, text[], text) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "public"."record_audit_event"(text, text, jsonb, jsonb, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."set_retention_rules"(text, jsonb) TO "authenticated", "service_role";
@@ -35673,7 +36461,8 @@ GRANT EXECUTE ON FUNCTION "public"."update_alert_incident"(uuid[], boolean, text
 
 GRANT EXECUTE
   ON FUNCTION
-    "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, jsonb)
+    "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, jsonb,
+    text)
   TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."update_error_group"(text[], text, text, text, text, text, text) TO "authenticated", "service_role";

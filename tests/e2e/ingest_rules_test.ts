@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { assertAnswer, clientOf, ingest, newTenant, type Tenant } from "../support/client.ts";
+import type { ParametersOf } from "../../packages/logloom/src/read.ts";
 import { openDatabase, recordsOf } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { sealed } from "../support/streams.ts";
 import { stack } from "../support/stack.ts";
 
-type Action = Record<string, unknown>;
+type Action = ParametersOf<"create_ingest_rule">["p_action"] & object;
 
 async function withRules(
   ...rules: [name: string, condition: string, action: Action, secrets?: Record<string, string>][]
@@ -84,11 +85,11 @@ Deno.test("rules mask, drop, sample, parse and set, in their order", async () =>
 
   // The counts are added when the batch is metered.
   const usage = await eventually("the usage", async () => {
-    const usage = await clientOf(tenant.token).call("get_tenant_usage");
+    const usage = await clientOf(tenant.token).call("get_tenant_usage", {});
     return usage.rules.length === 7 ? usage : undefined;
   });
   assert.equal(usage.dropped, Number(body.dropped));
-  const rules = await clientOf(tenant.token).call("list_ingest_rules");
+  const rules = await clientOf(tenant.token).call("list_ingest_rules", {});
   const byName = Object.fromEntries(rules.map(({ name, rule_id }) => {
     return [name, usage.rules.filter((hour) => hour.rule_id === rule_id)[0]];
   }));
@@ -102,7 +103,7 @@ Deno.test("a change is in force with the next request, by every protocol", async
   const tenant = await withRules(["mask", "", mask]);
   const client = clientOf(tenant.token);
   await ingest(tenant.headers, [{ msg: "first a@b.co" }]);
-  const [{ rule_id: p_rule_id }] = await client.call("list_ingest_rules");
+  const [{ rule_id: p_rule_id }] = await client.call("list_ingest_rules", {});
   await client.call("update_ingest_rule", { p_rule_id, p_condition: "level:error" });
   await ingest(tenant.headers, [{ msg: "second a@b.co" }]);
   await client.call("update_ingest_rule", { p_rule_id, p_condition: "" });

@@ -25,6 +25,8 @@ import type {
   ErrorGroup,
   ErrorGroupDetails,
   Field,
+  FileChange,
+  FileDocument,
   Histogram,
   IngestRule,
   IngestRulePreview,
@@ -73,6 +75,10 @@ export interface Operations {
       p_view_id?: string;
     };
     answer: Member;
+  };
+  apply_tenant_files: {
+    parameters: { p_documents: FileDocument[]; p_pruned_types?: string[]; p_tenant_id?: string };
+    answer: FileChange[];
   };
   check_plan_feature: { parameters: { p_feature: string }; answer: PlanFeature };
   confirm_alert_address: { parameters: { p_code: string; p_email: string }; answer: Success };
@@ -190,7 +196,7 @@ export interface Operations {
     answer: string;
   };
   create_tenant: { parameters: { p_tenant_id: string }; answer: Tenant };
-  delete_alert_rule: { parameters: { p_rule_id: string }; answer: Success };
+  delete_alert_rule: { parameters: { p_rule_id: string; p_tenant_id?: string }; answer: Success };
   delete_ingest_rule: { parameters: { p_rule_id: string; p_tenant_id?: string }; answer: Success };
   delete_log_dashboard: { parameters: { p_dashboard_id: string }; answer: Success };
   delete_log_stream: { parameters: { p_stream_id: string; p_tenant_id?: string }; answer: Success };
@@ -222,6 +228,10 @@ export interface Operations {
       p_ts_to?: string;
     };
     answer: LogExport;
+  };
+  export_tenant_files: {
+    parameters: { p_tenant_id?: string; p_types?: string[] };
+    answer: FileDocument[];
   };
   get_alert_incident: { parameters: { p_incident_id: string }; answer: AlertIncidentDetails };
   get_alert_rule: { parameters: { p_rule_id: string }; answer: AlertRule };
@@ -466,6 +476,10 @@ export interface Operations {
     parameters: { p_action: Json; p_condition?: string };
     answer: IngestRulePreview;
   };
+  preview_tenant_files: {
+    parameters: { p_documents: FileDocument[]; p_pruned_types?: string[]; p_tenant_id?: string };
+    answer: FileChange[];
+  };
   record_audit_event: {
     parameters: {
       p_action: string;
@@ -581,6 +595,7 @@ export interface Operations {
       p_query_dsl?: string;
       p_rule_id: string;
       p_secrets?: Record<string, string | null>;
+      p_tenant_id?: string;
       p_threshold?: number;
       p_view_id?: string;
       p_window_minutes?: number;

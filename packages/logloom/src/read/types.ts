@@ -390,6 +390,7 @@ export interface Usage {
   restored_records: number;
   dropped: number;
   rules: IngestRuleHour[];
+  spans: number;
 }
 
 /** What an ingest rule did in an hour. */
