@@ -34394,9 +34394,9 @@ CREATE OR REPLACE FUNCTION public.set_retention_rules (
 declare
   v_tenant_id text;
 begin
-  perform logloom_private.require_parameter('p_rules', p_rules is null);
   v_tenant_id := logloom_private.provision_current_tenant(p_tenant_id);
   perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.require_parameter('p_rules', p_rules is null);
   insert into logloom.tenant_settings as s (tenant_id, retention_rules, rules_days_max)
   select v_tenant_id, array_agg(r), max(r.days)
   from logloom_private.retention_rules(
