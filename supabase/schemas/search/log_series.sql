@@ -167,6 +167,8 @@ begin
   perform logloom_private.take_search_slot(v_scope);
   v_seconds := logloom_private.bucket_seconds(v_range, p_buckets);
   v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'series');
+  v_query.warnings := v_query.warnings
+    || logloom_private.sampling_warnings(v_scope.tenant_id, v_range);
   v_seconds := coalesce((v_query.plan -> 'bucket')::bigint, v_seconds);
   if extract(epoch from upper(v_range) - lower(v_range)) / v_seconds
     > logloom_private.max_buckets()

@@ -52,6 +52,8 @@ declare
 begin
   perform logloom_private.take_search_slot(v_scope);
   v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'rows');
+  v_query.warnings := v_query.warnings
+    || logloom_private.sampling_warnings(v_tenant_id, v_range);
   -- Group values may be long: stop after max_page_bytes.
   v_rows := array(
     select r.row

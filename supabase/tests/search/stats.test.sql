@@ -3,7 +3,7 @@ begin;
 \ir records.psql
 -- Numbers are printed with all digits, whatever the database's default is.
 set extra_float_digits = 1;
-select plan(43);
+select plan(44);
 
 select pg_temp.add_records($$[
   {"ago": "10 minutes", "level": "error", "service": "api", "attrs": {"ms": 10, "path": "/a"}},
@@ -229,5 +229,24 @@ select is(
 );
 reset role;
 
+-- Rules that sampled, in the hour of receipt.
+select pg_temp.act_as_postgres();
+insert into logloom.ingest_rule_hours
+select 'acme', gen_random_uuid(), date_trunc('hour', now()) - h.ago, 9, 9, 0, 0, h.sampled, 0, 0
+from (values (interval '0', 5), (interval '9 hours', 0)) h (ago, sampled);
+select pg_temp.act_as_user('acme', 'alice');
+select results_eq(
+  $$
+    select cardinality((public.log_series(null, r.ts_from, r.ts_to)).warnings), s.value,
+      s.warnings[1].message
+    from (values ('now-1h', null), ('now-10h', 'now-5h')) r (ts_from, ts_to)
+    cross join lateral public.log_stats(null, r.ts_from, r.ts_to) s
+  $$,
+  $$ values
+    (1, 306::double precision, '≈ ingest rules sampled events in this range: to estimate all '
+      'events, count() by @sample_rate and divide each count by its rate'),
+    (0, 0, null) $$,
+  'numbers of a range with sampled events say that they are approximate'
+);
 select * from finish();
 rollback;
