@@ -1,5 +1,5 @@
 import type { Config } from "./config.ts";
-import { createReader, LogloomError, type Reader, refusalOf } from "./logloom.ts";
+import { createReader, type Reader } from "./logloom.ts";
 import { parseExactly } from "./exact-json.ts";
 import { Listeners, readClaims, readerOf, type Session } from "./session.ts";
 
@@ -9,14 +9,12 @@ export interface Service extends Reader {
   readonly url: string;
   /** Notified when the service cannot be reached. */
   readonly away: Listeners;
-  /** Encrypts secrets with the edge function that decrypts them. The database never sees the plain text. */
-  seal(sealer: Sealer, secrets: Record<string, string>): Promise<Record<string, string>>;
 }
 
 /** Typed secrets by name. Null removes a saved secret. */
 export type Secrets = Record<string, string | null>;
 
-export type Sealer = "logloom-stream" | "logloom-notify";
+export type Sealer = "logloom-stream" | "logloom-notify" | "ingest";
 
 /** The service for one reader. A request never continues with the next reader's token. */
 export function createService(config: Config, session: Session, reader: string | null): Service {
@@ -40,25 +38,5 @@ export function createService(config: Config, session: Session, reader: string |
     health: (_name, options) => operations.health(config.health, options),
     url,
     away,
-    seal: async (sealer, secrets) => {
-      const response = await fetch(`${url}/functions/v1/${sealer}/v1/seal`, {
-        method: "POST",
-        credentials: "omit",
-        headers: {
-          "Content-Type": "application/json",
-          Authorization: `Bearer ${await token()}`,
-          ...config.key && { apikey: config.key },
-        },
-        body: JSON.stringify({ p_secrets: secrets }),
-      }).catch((cause) => {
-        throw new LogloomError(0, {}, 0, { cause });
-      });
-      const body = await response.json().catch(() => ({}));
-      if (!response.ok) {
-        const hint = refusalOf(response.headers);
-        throw new LogloomError(response.status, { hint, ...body }, 0);
-      }
-      return body.p_secrets;
-    },
   };
 }

@@ -90,7 +90,9 @@ type Sealing =
   | "create_log_stream"
   | "update_log_stream"
   | "create_alert_rule"
-  | "update_alert_rule";
+  | "update_alert_rule"
+  | "create_ingest_rule"
+  | "update_ingest_rule";
 
 /** Like `useChange`, for operations with secrets: seals typed secrets first. Null removes a secret. */
 export function useSealedChange<Name extends Sealing>(

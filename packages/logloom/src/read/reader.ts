@@ -126,6 +126,12 @@ export interface Reader {
   validate(query: string, options?: CallOptions): Promise<QueryValidity>;
   /** Returns the service's health report. `name` is the name of the function `health` in the project. */
   health(name?: string, options?: CallOptions): Promise<HealthReport>;
+  /** Encrypts secrets for an operation's `p_secrets`. `by`: the function that uses them. */
+  seal(
+    by: "ingest" | "logloom-notify" | "logloom-stream",
+    secrets: Record<string, string>,
+    options?: CallOptions,
+  ): Promise<Record<string, string>>;
   /** Any operation, by its name. */
   call<Name extends OperationName>(
     operation: Name,
@@ -224,6 +230,7 @@ export function createReader(
     fields: (query = "", options = {}) => call("list_log_fields", asked(query, options), options),
     validate: (query, options) => call("validate_query", { p_query_dsl: query }, options),
     health: (name = "health", options) => service.health(name, options),
+    seal: service.seal,
     call,
     async *list(operation, parameters, options) {
       let after: string | undefined;

@@ -57,6 +57,11 @@ export interface CallOptions extends Patience {
 export interface Service {
   call(operation: string, parameters: object, options?: CallOptions): Promise<unknown>;
   health(name: string, options?: CallOptions): Promise<HealthReport>;
+  seal(
+    by: string,
+    secrets: Record<string, string>,
+    options?: CallOptions,
+  ): Promise<Record<string, string>>;
 }
 
 const firstDelayMs = 500;
@@ -141,6 +146,14 @@ export function createService(
       const report = objectOf(text);
       if (typeof report.status !== "string") throw errorOf(response, text);
       return report as unknown as HealthReport;
+    },
+    async seal(by, secrets, { signal } = {}) {
+      const headers = { "Content-Type": "application/json" };
+      const body = JSON.stringify({ p_secrets: secrets });
+      const init = { method: "POST", headers, body };
+      const { response, text } = await ask(`/functions/v1/${by}/v1/seal`, init, signal);
+      if (!response.ok) throw errorOf(response, text);
+      return objectOf(text).p_secrets as Record<string, string>;
     },
   };
 }

@@ -20,7 +20,8 @@ export interface LogRecord {
 
 /** A probable mistake in a query. */
 export interface QueryWarning {
-  position: number;
+  /** Null if it is about the records, not the query. */
+  position: number | null;
   message: string;
   /** The text to write instead. */
   suggestion: string;
@@ -412,7 +413,7 @@ export interface IngestRule {
   position: number;
   name: string;
   condition: string | null;
-  action: Record<string, unknown>;
+  action: { [name: string]: Json };
   is_on: boolean;
   created_by: string;
   created_at: string;
