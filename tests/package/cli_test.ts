@@ -151,6 +151,7 @@ Deno.test("--help of each command has examples and exit codes, and does nothing"
     "mark",
     "keys",
     "alerts",
+    "rules",
     "pull",
     "diff",
     "apply",

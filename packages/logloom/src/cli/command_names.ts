@@ -10,6 +10,9 @@ const commands: Readonly<Record<string, string>> = {
   test_alert_rule: "alerts test",
   delete_alert_rule: "alerts delete",
   list_alert_history: "alerts history",
+  create_ingest_rule: "rules add",
+  list_ingest_rules: "rules list",
+  update_ingest_rule: "rules update",
   search_logs: "search",
   log_stats: "stats",
   list_log_fields: "fields",
@@ -29,6 +32,7 @@ const commands: Readonly<Record<string, string>> = {
   p_cooldown_minutes: "--cooldown",
   p_comparison: "--comparison",
   p_description: "--description",
+  p_condition: "--condition",
 };
 
 /** Replaces the operations and parameters in a message of the service by commands and options. Quoted text is kept. */

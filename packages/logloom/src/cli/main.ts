@@ -9,6 +9,7 @@ import { init, upgrade } from "./commands/init.ts";
 import { keys } from "./commands/keys.ts";
 import { login } from "./commands/login.ts";
 import { mark } from "./commands/mark.ts";
+import { rules } from "./commands/rules.ts";
 import { search } from "./commands/search.ts";
 import { ship } from "./commands/ship.ts";
 import { stats } from "./commands/stats.ts";
@@ -26,6 +27,7 @@ const commands = [
   mark,
   keys,
   alerts,
+  rules,
   pull,
   diff,
   apply,
