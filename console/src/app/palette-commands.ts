@@ -16,7 +16,11 @@ export interface Command {
   run: () => void;
 }
 
-const tabs = [["Log streams", "streams"], ["Archive", "archive"]] as const;
+const tabs = [
+  ["Ingest rules", "rules"],
+  ["Log streams", "streams"],
+  ["Archive", "archive"],
+] as const;
 
 /** The palette's entries: screens, saved searches, dashboards, tenants and settings. */
 export function commandsOf(

@@ -34,6 +34,8 @@ export function AggregateView({ run, onFilter }: {
   const { saved: saves } = useFeatures();
   const [isAdding, setAdding] = useState(false);
   const rows = stats.data ?? [];
+  // The query box shows those with a position.
+  const noted = rows[0]?.warnings.filter(({ position }) => position === null) ?? [];
   const isNothing = stats.isSuccess && rows.every(({ value }) => !value);
   return (
     <section className="results" aria-label={say("Numbers")}>
@@ -73,6 +75,7 @@ export function AggregateView({ run, onFilter }: {
             {...marksOld(stats.isPlaceholderData)}
           >
             {isNothing && <HintForNothing run={run} />}
+            {noted.map(({ message }) => <p key={message} className="about">{message}</p>)}
             <SeriesFigure query={run.query} instants={run.instants} />
             {rows.length === 0
               ? <Empty title={say("Nothing to count in this range")} />

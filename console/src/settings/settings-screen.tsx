@@ -1,5 +1,6 @@
 import { change, useAddress } from "../address/address.ts";
 import { ArchiveTab } from "../archive/archive-tab.tsx";
+import { IngestRulesTab } from "../ingest-rules/ingest-rules-tab.tsx";
 import { useMay, useTenants } from "../service/roles.ts";
 import { ScreenHead } from "../shared/basic-controls.tsx";
 import { Loaded } from "../shared/list-table.tsx";
@@ -11,21 +12,26 @@ import { TenantTab } from "./tenant-tab.tsx";
 
 const tabs = [
   ["tenant", "Tenant"],
+  ["rules", "Ingest rules"],
   ["streams", "Log streams"],
   ["archive", "Archive"],
   ["audit", "Audit"],
 ] as const satisfies [string, Words][];
 type Tab = (typeof tabs)[number][0];
 
-/** The tenant's settings, log streams, archive and audit. */
+/** The tenant's settings, ingest rules, log streams, archive and audit. */
 export default function SettingsScreen() {
   const mayChange = useMay("admin");
   const tenants = useTenants();
   const { parameters } = useAddress();
   const isMember = useMay("member") !== false;
-  // Only admins may see streams, whose addresses may be secrets. Viewers have no archive.
+  // Only admins may see streams, whose addresses may be secrets. Viewers have no archive and no rules.
   const offered = tabs.filter(([name]) =>
-    name === "streams" ? mayChange !== false : name === "archive" ? isMember : true
+    name === "streams"
+      ? mayChange !== false
+      : name === "archive" || name === "rules"
+      ? isMember
+      : true
   );
   const tab: Tab = offered.find(([name]) => name === parameters.tab)?.[0] ?? "tenant";
   return (
@@ -43,6 +49,8 @@ export default function SettingsScreen() {
       <TabPanel tab={tab}>
         {tab === "streams"
           ? mayChange ? <StreamsTab /> : <Loaded answer={tenants}>{() => null}</Loaded>
+          : tab === "rules"
+          ? <IngestRulesTab />
           : tab === "archive"
           ? <ArchiveTab />
           : tab === "audit"
