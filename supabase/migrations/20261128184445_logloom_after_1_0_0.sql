@@ -23639,6 +23639,8 @@ begin
   perform logloom_private.take_search_slot(v_scope);
   v_seconds := logloom_private.bucket_seconds(v_range, p_buckets);
   v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'series');
+  v_query.warnings := v_query.warnings
+    || logloom_private.sampling_warnings(v_scope.tenant_id, v_range);
   v_seconds := coalesce((v_query.plan -> 'bucket')::bigint, v_seconds);
   if extract(epoch from upper(v_range) - lower(v_range)) / v_seconds
     > logloom_private.max_buckets()
@@ -23730,6 +23732,8 @@ declare
 begin
   perform logloom_private.take_search_slot(v_scope);
   v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'rows');
+  v_query.warnings := v_query.warnings
+    || logloom_private.sampling_warnings(v_tenant_id, v_range);
   -- Group values may be long: stop after max_page_bytes.
   v_rows := array(
     select r.row
@@ -25854,6 +25858,33 @@ CREATE OR REPLACE FUNCTION logloom_private.sample_records()
   LANGUAGE sql
   IMMUTABLE
 RETURN 5000;
+
+CREATE OR REPLACE FUNCTION logloom_private.sampling_warnings (
+  p_tenant_id text,
+  p_range     tstzrange
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  perform
+  from logloom.ingest_rule_hours h
+  where h.tenant_id = p_tenant_id and h.sampled > 0
+    and h.hour > lower(p_range) - interval '1 hour' and h.hour < upper(p_range) + interval '1 hour'
+  limit 1;
+  return case
+    when found then jsonb_build_array(jsonb_build_object(
+      'position', null,
+      'message', '≈ ingest rules sampled events in this range: to estimate all events, count() by '
+        '@sample_rate and divide each count by its rate',
+      'suggestion', ''
+    ))
+    else '[]'
+  end;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.saved_search_of (
   p_row logloom.saved_searches
