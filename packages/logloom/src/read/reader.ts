@@ -1,4 +1,4 @@
-import { type CallOptions, createService, pause } from "./service.ts";
+import { type CallOptions, createService, pause, type SealOptions } from "./service.ts";
 import type { ReaderOptions, ReadKey, Session, SupabaseClientLike } from "./service.ts";
 import type { Operations } from "./operations.ts";
 import type {
@@ -130,7 +130,7 @@ export interface Reader {
   seal(
     by: "ingest" | "logloom-notify" | "logloom-stream",
     secrets: Record<string, string>,
-    options?: CallOptions,
+    options?: SealOptions,
   ): Promise<Record<string, string>>;
   /** Any operation, by its name. */
   call<Name extends OperationName>(

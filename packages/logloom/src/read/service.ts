@@ -54,13 +54,18 @@ export interface CallOptions extends Patience {
   readonly signal?: AbortSignal;
 }
 
+export interface SealOptions extends CallOptions {
+  /** For service_role, which has no tenant of its own. */
+  readonly tenantId?: string;
+}
+
 export interface Service {
   call(operation: string, parameters: object, options?: CallOptions): Promise<unknown>;
   health(name: string, options?: CallOptions): Promise<HealthReport>;
   seal(
     by: string,
     secrets: Record<string, string>,
-    options?: CallOptions,
+    options?: SealOptions,
   ): Promise<Record<string, string>>;
 }
 
@@ -147,9 +152,9 @@ export function createService(
       if (typeof report.status !== "string") throw errorOf(response, text);
       return report as unknown as HealthReport;
     },
-    async seal(by, secrets, { signal } = {}) {
+    async seal(by, secrets, { signal, tenantId } = {}) {
       const headers = { "Content-Type": "application/json" };
-      const body = JSON.stringify({ p_secrets: secrets });
+      const body = JSON.stringify({ p_secrets: secrets, p_tenant_id: tenantId });
       const init = { method: "POST", headers, body };
       const { response, text } = await ask(`/functions/v1/${by}/v1/seal`, init, signal);
       if (!response.ok) throw errorOf(response, text);

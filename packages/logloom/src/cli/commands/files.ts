@@ -4,7 +4,7 @@ import { type Cli, type Command, newCommand } from "../command_line.ts";
 import { exitCodes, Failure } from "../failure.ts";
 import { LogloomError } from "../../read/error.ts";
 import { harmless, jsonLine } from "../format_lines.ts";
-import { openReader, readSession, type TargetOptions, withTarget } from "../project_options.ts";
+import { openReader, type TargetOptions, withTarget } from "../project_options.ts";
 import { changeLines, changesOf, type Comparison, tenantsOf } from "../files/changes.ts";
 import { fileTypes } from "../files/file_schema.ts";
 import { readFiles } from "../files/read_files.ts";
@@ -97,7 +97,7 @@ async function run(
   const comparison = {
     operation,
     isPruned: options.prune === true,
-    session: await readSession(cli, options),
+
     reader: await openReader(cli, options),
     signal: cli.signal,
   };

@@ -1,6 +1,5 @@
 import type { FileChange, FileDocument } from "../../read/types.ts";
 import type { Reader } from "../../read/reader.ts";
-import type { Session } from "../../read/service.ts";
 import { jsonOf } from "../../../../../supabase/functions/_shared/exact_numbers.ts";
 import { LogloomError } from "../../read/error.ts";
 import { Failure } from "../failure.ts";
@@ -12,7 +11,6 @@ import { sealed } from "./seal.ts";
 export interface Comparison {
   readonly operation: "preview_tenant_files" | "apply_tenant_files";
   readonly isPruned: boolean;
-  readonly session: Session;
   readonly reader: Reader;
   readonly signal: AbortSignal;
 }
@@ -31,12 +29,12 @@ export function tenantsOf(files: Files, asked: string | undefined): (string | un
 export async function changesOf(
   files: Files,
   tenant: string | undefined,
-  { operation, isPruned, session, reader, signal }: Comparison,
+  { operation, isPruned, reader, signal }: Comparison,
 ): Promise<FileChange[]> {
   const variables = files.tenants.get(tenant ?? "") ?? {};
   const documents: FileDocument[] = [];
   for (const item of files.items) {
-    documents.push(await sealed(documentOf(item, variables), item, session, tenant, signal));
+    documents.push(await sealed(documentOf(item, variables), item, reader, tenant, signal));
   }
   const parameters = {
     p_documents: documents,
