@@ -83,8 +83,10 @@ export function traceOf<R extends TraceRecord>(records: readonly R[]): Trace<R> 
   }
   for (const { record } of sorted) {
     if (isSpan(record)) continue;
-    const owner = textOf(record.attrs?.parent_id) ?? textOf(record.attrs?.span_id);
-    (owner === undefined ? undefined : byId.get(owner))?.logs.push(record) ?? loose.push(record);
+    const { parent_id, span_id } = record.attrs ?? {};
+    // A sender's own `parent_id` may name something that is no span.
+    const owner = byId.get(textOf(parent_id) ?? "") ?? byId.get(textOf(span_id) ?? "");
+    owner?.logs.push(record) ?? loose.push(record);
   }
   const roots: Node<R>[] = [];
   for (const node of nodes) {

@@ -77,9 +77,10 @@ Deno.test("10,000 nested spans are a tree", () => {
 Deno.test("log records belong to their span, else to the trace", () => {
   const own = record(1, { parent_id: "a" });
   const logged = record(2, { span_id: "a" });
+  const other = record(3, { span_id: "a", parent_id: "category-7" });
   const loose = record(30, {});
-  const trace = traceOf([loose, logged, own, span("a", null, 0, 9)]);
-  assert.deepEqual(trace.spans[0].logs, [own, logged]);
+  const trace = traceOf([loose, other, logged, own, span("a", null, 0, 9)]);
+  assert.deepEqual(trace.spans[0].logs, [own, logged, other]);
   assert.deepEqual(trace.logs, [loose]);
   assert.equal(trace.duration, 30_000);
 });
