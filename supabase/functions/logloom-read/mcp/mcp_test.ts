@@ -410,8 +410,9 @@ Deno.test("a trace is a tree in 6,000 characters, which keeps errors and their p
     span(4, "s3", 0.001, "error"),
     { ...span(5, undefined, 0, "error"), msg: "declined", attrs: { span_id: "s4" } },
   ];
+  let found = logs;
   const { calls, call } = await connected((_operation, { p_query_dsl }) =>
-    Response.json({ logs: /^req_id/.test(`${p_query_dsl}`) ? logs : [], next_cursor: null })
+    Response.json({ logs: /^req_id/.test(`${p_query_dsl}`) ? found : [], next_cursor: null })
   );
   const { untrusted } = structureOf(await call("get_trace", { id: "t-1" }));
   assert.deepEqual(calls.map(([, { p_query_dsl }]) => p_query_dsl), [
@@ -429,4 +430,28 @@ Deno.test("a trace is a tree in 6,000 characters, which keeps errors and their p
   assert.equal(tree.length + left_out, 304);
   const whole = { duration_ms: 90, spans: 304, logs_without_span: 0, is_complete: true };
   assert.deepEqual(more, whole);
+  // The root and its child stay where more errors than fit lie below, in a script of three bytes.
+  const failed = Array.from(
+    { length: 400 },
+    (_, n) => ({ ...span(n + 3, "s2", 1, "error"), msg: "失敗" }),
+  );
+  found = [span(1, undefined, 90), span(2, "s1", 80), ...failed];
+  const errors = structureOf(await call("get_trace", { id: "t-1" })).untrusted;
+  const { tree: lines } = errors as { tree: string[] };
+  assert.deepEqual(lines.slice(0, 3), [
+    "step 1 (shop) 90 ms at 0 *",
+    "  step 2 (shop) 80 ms at 0.001 *",
+    "    失敗 (shop) 1 ms at 0.002 [error]",
+  ]);
+  const bytes = new TextEncoder().encode(JSON.stringify(lines)).length;
+  assert.ok(bytes > 5900 && bytes <= 6000, `${bytes}`);
+  found = [];
+  const { content } = await call("get_trace", { id: "t-1" });
+  assert.match(JSON.stringify(content), /No records of this trace.*from now-7d to now: give other ts_from/);
+  await call("get_trace", { id: "t-1", ts_from: "now-30d", ts_to: "now-8d" });
+  assert.deepEqual(calls.slice(-3).map(([, { p_ts_from, p_ts_to }]) => [p_ts_from, p_ts_to]), [
+    ["now-7d", undefined],
+    ["1970-01-01T00:00:00Z", undefined],
+    ["now-30d", "now-8d"],
+  ]);
 });

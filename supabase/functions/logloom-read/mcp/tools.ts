@@ -18,6 +18,12 @@ const record = {
   ts: text("The record's ts, which finds it faster."),
 };
 
+/** Where a trace is looked for by attrs.trace_id. By req_id it is found over all days. */
+const rangeOfTrace = {
+  ts_from: text("Start, if no record has it as req_id: RFC 3339, or now-7d, the default."),
+  ts_to: range.ts_to,
+};
+
 /** A record without null members and the tenant, which tell the assistant nothing. */
 function slim(found: unknown): unknown {
   if (!isObject(found)) return found;
@@ -99,7 +105,10 @@ export const tools: readonly Tool[] = [
       "Gives the tree of a trace's spans: each with its service, duration and start in ms, and " +
       "its first error. * marks what the end waited for. Fast, deep spans without an error are " +
       "left out first.",
-    properties: { id: text("The trace: req_id or attrs.trace_id of its records.", 200) },
+    properties: {
+      id: text("The trace: req_id or attrs.trace_id of its records.", 200),
+      ...rangeOfTrace,
+    },
     required: ["id"],
     operations: ["search_logs"],
     ask: traceTree,
