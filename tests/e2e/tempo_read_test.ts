@@ -20,7 +20,12 @@ const sent = {
       kind: 2,
       startTimeUnixNano: ns(0),
       endTimeUnixNano: ns(1500),
-      attributes: [text("http.route", "/pay"), { key: "http.status", value: { intValue: "502" } }],
+      attributes: [
+        text("http.route", "/pay"),
+        text("http.request.method", "GET"),
+        { key: "http.status", value: { intValue: "502" } },
+        { key: "order", value: { intValue: "7" } },
+      ],
     }, {
       traceId: trace,
       spanId: "aaaaaaaaaaaaaaa2",
@@ -89,6 +94,9 @@ Deno.test("Grafana gets a trace exactly as it was sent, with spans of a request 
     { code: "STATUS_CODE_ERROR", message: "declined" },
     `${ms + 450}125000`,
   ]);
+  const q = `{ trace:id = "${trace.toUpperCase()}" && name = "gateway" }`;
+  const { traces: [{ traceID, spanSets }] } = await (await ask("search", { q })).json();
+  assert.deepEqual([traceID, spanSets[0].spans[0].name], [trace, "gateway"]);
 });
 
 const queries: Record<string, string[]> = {
@@ -99,6 +107,12 @@ const queries: Record<string, string[]> = {
   '{ .k8s.pod.name = "shop-1" && (name = "charge" || duration > 2s) && status=error }': ["charge"],
   '{ span.no != "x" || resource.k8s.pod.name != "shop-1" }': [],
   "{ span.no = nil && span:parentID != nil }": ["charge"],
+  '{ (span.http.request.method = "GET" || name =~ "charge.*") && kind = server && .order != nil }':
+    ["GET /pay"],
+  '{ .order != "8" && .order !~ "8.*" && .k8s.pod.name != "shop-2" && .order != 8 }': ["GET /pay"],
+  "{ .order = nil && .k8s.pod.name != nil && kind != server && kind != unspecified }": ["charge"],
+  "{ .order = 7.0 && duration = 1500.0ms }": ["GET /pay"],
+  '{ .no =~ ".*" || .no = "" || kind = unspecified }': [],
 };
 
 Deno.test("TraceQL of Explore finds spans, shows the trace by its root, and offers names and values", async () => {
@@ -114,10 +128,15 @@ Deno.test("TraceQL of Explore finds spans, shows the trace by its root, and offe
   }
   const { scopes: [resource, span] } = await (await ask("v2/search/tags")).json();
   assert.deepEqual(resource, { name: "resource", tags: ["k8s.pod.name", "service.name"] });
-  assert.deepEqual(span, { name: "span", tags: ["http.route", "http.status", "scope", "status"] });
+  assert.deepEqual(span, {
+    name: "span",
+    tags: ["http.request.method", "http.route", "http.status", "order", "scope", "status"],
+  });
   const values = async (tag: string, q = "{}") =>
     (await (await ask(`v2/search/tag/${tag}/values`, { q })).json()).tagValues;
   assert.deepEqual(await values("resource.k8s.pod.name"), [{ type: "string", value: "shop-1" }]);
+  assert.deepEqual(await values(".k8s.pod.name"), [{ type: "string", value: "shop-1" }]);
+  assert.deepEqual(await values("trace:id"), [{ type: "string", value: trace }]);
   assert.deepEqual(await values("name", "{status=error}"), [{ type: "string", value: "charge" }]);
 });
 
@@ -129,8 +148,16 @@ Deno.test("what is beyond this, unknown traces and other keys are refused, never
     '{ name > "a" }': /only numbers of attributes have an order/,
     "{ duration > 5 }": /a duration has a unit, such as 100ms/,
     "{ status = broken }": /error, ok or unset/,
-    "{ .a = 1 .b = 2 }": /a comparison expected at ".b = 2 "/,
-    '{ name = "a" } && {}': /a comparison expected at "} && {"/,
+    "{ .a = 1 .b = 2 }": /&& or \|\| expected at ".b = 2 "/,
+    '{ name = "a" } && {}': /&& or \|\| expected at "} && {"/,
+    '{ name = "a" ) || ( .a = 1 }': /&& or \|\| expected at "\) \|\| \( .a = 1 "/,
+    '{ (name = "a" ': /one pair of braces/,
+    '{ (name = "a" }': /&&, \|\| or \) expected at the end/,
+    '{ name = "a" && }': /a comparison expected at the end/,
+    "{ span.b = span.c }": /a text is written in quotes/,
+    "{ name = foo*bar }": /a text is written in quotes/,
+    "{ name =~ 5 }": /a text is written in quotes/,
+    "{ kind = SERVER }": /compare with unspecified, internal, server,/,
   };
   for (const [q, message] of Object.entries(refused)) {
     const answer = await ask("search", { q });
@@ -140,10 +167,11 @@ Deno.test("what is beyond this, unknown traces and other keys are refused, never
   const other = await readerOf(await newTenant("tempo-other"));
   const sends = await readerOf(tenant, "ingest");
   const answers = [ask("echo"), ask("search", { limit: "99" }), ask("search/unknown")];
+  answers.push(ask("search", { tags: "a=b" }), ask("search", { minDuration: "1s" }));
   answers.push(other(`v2/traces/${trace}`), sends("echo"));
   const statuses = (await Promise.all(answers)).map(async (answer) => {
     await answer.body?.cancel();
     return answer.status;
   });
-  assert.deepEqual(await Promise.all(statuses), [200, 400, 404, 404, 403]);
+  assert.deepEqual(await Promise.all(statuses), [200, 400, 404, 400, 400, 404, 403]);
 });

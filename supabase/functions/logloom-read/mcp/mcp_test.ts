@@ -447,7 +447,10 @@ Deno.test("a trace is a tree in 6,000 characters, which keeps errors and their p
   assert.ok(bytes > 5900 && bytes <= 6000, `${bytes}`);
   found = [];
   const { content } = await call("get_trace", { id: "t-1" });
-  assert.match(JSON.stringify(content), /No records of this trace.*from now-7d to now: give other ts_from/);
+  assert.match(
+    JSON.stringify(content),
+    /No records of this trace.*from now-7d to now: give other ts_from/,
+  );
   await call("get_trace", { id: "t-1", ts_from: "now-30d", ts_to: "now-8d" });
   assert.deepEqual(calls.slice(-3).map(([, { p_ts_from, p_ts_to }]) => [p_ts_from, p_ts_to]), [
     ["now-7d", undefined],

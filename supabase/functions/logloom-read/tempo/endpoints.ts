@@ -45,7 +45,7 @@ async function trace({ parameters, headers, now, ask }: Request, given: string, 
 async function tags({ parameters, now, ask }: Request, isV2: boolean) {
   const range = parametersOfRange(rangeOf(parameters, now));
   const found = await ask<{ field: string }[]>("list_log_fields", { p_query_dsl: spans, ...range });
-  const own = ["attrs.kind", "attrs.trace_id", "attrs.resource", ...intrinsics.values()];
+  const own = ["attrs.kind", "attrs.resource", ...[...intrinsics.values()].flat()];
   const names = found.flatMap(({ field }) => {
     const [known] = [...attributes].find(([, one]) => one === field) ?? [];
     const keys = segmentsOf(field);
@@ -58,20 +58,25 @@ async function tags({ parameters, now, ask }: Request, isV2: boolean) {
       .sort(),
   }));
   const all = [...scopes, { name: "intrinsic", tags: [...intrinsics.keys()] }];
-  return isV2 ? { scopes: all } : { tagNames: all.flatMap(({ tags }) => tags) };
+  return isV2 ? { scopes: all } : { tagNames: [...new Set(all.flatMap(({ tags }) => tags))] };
 }
 
 async function values({ parameters, now, ask }: Request, tag: string) {
-  const [field] = fieldsOf(tag);
-  if (field === "level") {
+  const fields = fieldsOf(tag);
+  if (fields[0] === "level") {
     return { tagValues: ["error", "ok", "unset"].map((value) => ({ type: "keyword", value })) };
   }
-  const rows = await ask<Row[]>("log_stats", {
-    p_query_dsl: `${translated(parameters.get("q") || "{}")} ${field}:* | count() by ${field}`,
-    ...parametersOfRange(rangeOf(parameters, now)),
-    p_limit: Math.min(limitOf(parameters, 1000), 1000),
+  const filter = translated(parameters.get("q") || "{}");
+  const asked = fields.map(async (field, n) => {
+    const others = fields.slice(0, n).map((other) => `-${other}:* `).join("");
+    const rows = await ask<Row[]>("log_stats", {
+      p_query_dsl: `${filter} ${others}${field}:* | count() by ${field}`,
+      ...parametersOfRange(rangeOf(parameters, now)),
+      p_limit: Math.min(limitOf(parameters, 1000), 1000),
+    });
+    return rows.flatMap(({ group }) => group[field] ?? []);
   });
-  const type = field === "attrs.span_kind" ? "keyword" : "string";
-  const found = rows.flatMap(({ group }) => group[field] ?? []).sort();
+  const type = fields[0] === "attrs.span_kind" ? "keyword" : "string";
+  const found = [...new Set((await Promise.all(asked)).flat())].sort();
   return { tagValues: found.map((value) => ({ type, value })) };
 }

@@ -18,6 +18,9 @@ export async function search({ parameters, now, ask }: Request): Promise<unknown
   const range = rangeOf(parameters, now);
   const limit = limitOf(parameters, 20);
   if (limit > maxTraces) refuse(`limit: at most ${maxTraces} traces, not ${limit}`);
+  for (const name of ["tags", "minDuration", "maxDuration"]) {
+    if (parameters.get(name)) refuse(`${name} is not supported: use q, such as { duration > 1s }`);
+  }
   const spss = limitOf(new URLSearchParams({ limit: parameters.get("spss") ?? "" }), 3);
   const found = new Map<string, RecordOfTrace[]>();
   const query = { dsl: translated(parameters.get("q") || "{}"), isDecidedByRecord: true };
