@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { apiKey, createKey, ingest, newTenant, type Tenant } from "../support/client.ts";
+import { apiKey, clientOf, createKey, ingest, newTenant, type Tenant } from "../support/client.ts";
 import { openDatabase, recordsOf } from "../support/database.ts";
 import { stack } from "../support/stack.ts";
 
@@ -56,8 +56,8 @@ async function stored(tenant: Tenant, count: number): Promise<string[]> {
   ).sort();
 }
 
-async function readerOf(tenant: Tenant, scope: "read" | "ingest" = "read") {
-  const { key_value } = await createKey(tenant, { p_scopes: [scope] });
+async function readerOf(tenant: Tenant, scope: "read" | "ingest" = "read", more: object = {}) {
+  const { key_value } = await createKey(tenant, { p_scopes: [scope], ...more });
   const authorization = `Basic ${btoa(`grafana:${key_value}`)}`;
   return (path: string, query: Record<string, string> = {}, accept = "application/json") =>
     fetch(`${stack.url}/functions/v1/logloom-read/api/${path}?${new URLSearchParams(query)}`, {
@@ -174,4 +174,26 @@ Deno.test("what is beyond this, unknown traces and other keys are refused, never
     return answer.status;
   });
   assert.deepEqual(await Promise.all(statuses), [200, 400, 404, 400, 400, 404, 403]);
+});
+
+Deno.test("a key whose view hides one id finds the spans that have the other; a search without any is refused", async () => {
+  const { tenant } = await shop();
+  const attrs = { kind: "span", trace_id: trace, duration_ms: 1 };
+  const hiding = async (p_hidden_fields: string[]) => {
+    const given = { p_name: p_hidden_fields.join(), p_hidden_fields };
+    const { view_id } = await clientOf(tenant.token).call("create_log_view", given);
+    return await readerOf(tenant, "read", { p_view_id: view_id });
+  };
+  const refused = await (await hiding(["req_id", "@trace_id"]))("search");
+  assert.match(await refused.text(), /req_id and attrs.trace_id are missing, or hidden/);
+  assert.equal(refused.status, 400);
+  await ingest(tenant.headers, [{ ts: new Date(ms), req_id: "r-1", msg: "gateway", attrs }]);
+  await stored(tenant, 4);
+  for (const [field, count] of [["req_id", 1], ["@trace_id", 2]] as const) {
+    const ask = await hiding([field]);
+    const { traces } = await (await ask("search", { q: "{ duration > 0ms }" })).json();
+    assert.equal(traces[0].traceID, trace, field);
+    const { trace: { resourceSpans } } = await (await ask(`v2/traces/${trace}`)).json();
+    assert.equal(resourceSpans.length, count, field);
+  }
 });

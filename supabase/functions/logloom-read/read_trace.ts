@@ -38,15 +38,30 @@ export async function recordsOfTrace(read: Read, id: string, range: Given = {}) 
     } while (p_cursor !== null && !isCut);
   }
 
+  /** Adds nothing and returns the error if the reader may not ask for the field. */
+  async function addIfAllowed(p_query_dsl: string, given: Given): Promise<unknown> {
+    try {
+      await add(p_query_dsl, given);
+    } catch (error) {
+      if (Object(error).status !== 400) throw error;
+      return error;
+    }
+  }
+
   const text = quoted(id);
-  await add(`req_id:${text}`, { p_ts_from: "1970-01-01T00:00:00Z" });
+  const refused = await addIfAllowed(`req_id:${text}`, { p_ts_from: "1970-01-01T00:00:00Z" });
   const times = [records[0], records.at(-1)].flatMap((one) => one ? Date.parse(one.ts) : []);
   const around = {
     p_ts_from: new Date(times[0] - hourMs),
     p_ts_to: new Date(times[1] + hourMs),
   };
   if (!isCut) {
-    await add(`attrs.trace_id:${text} -req_id:${text}`, times.length === 0 ? range : around);
+    const others = refused === undefined ? ` -req_id:${text}` : "";
+    const error = await addIfAllowed(
+      `attrs.trace_id:${text}${others}`,
+      times.length === 0 ? range : around,
+    );
+    if (error !== undefined && records.length === 0) throw refused ?? error;
   }
   return { records, isCut };
 }

@@ -411,8 +411,10 @@ Deno.test("a trace is a tree in 6,000 characters, which keeps errors and their p
     { ...span(5, undefined, 0, "error"), msg: "declined", attrs: { span_id: "s4" } },
   ];
   let found = logs;
-  const { calls, call } = await connected((_operation, { p_query_dsl }) =>
-    Response.json({ logs: /^req_id/.test(`${p_query_dsl}`) ? found : [], next_cursor: null })
+  const { calls, call } = await connected((_operation, { p_query_dsl, p_ts_from }) =>
+    p_ts_from === "soon"
+      ? Response.json({ code: "PT400", message: "soon is no time" }, { status: 400 })
+      : Response.json({ logs: /^req_id/.test(`${p_query_dsl}`) ? found : [], next_cursor: null })
   );
   const { untrusted } = structureOf(await call("get_trace", { id: "t-1" }));
   assert.deepEqual(calls.map(([, { p_query_dsl }]) => p_query_dsl), [
@@ -457,4 +459,6 @@ Deno.test("a trace is a tree in 6,000 characters, which keeps errors and their p
     ["1970-01-01T00:00:00Z", undefined],
     ["now-30d", "now-8d"],
   ]);
+  const wrong = await call("get_trace", { id: "t-1", ts_from: "soon" });
+  assert.match(JSON.stringify(wrong.content), /soon is no time/);
 });

@@ -21,6 +21,10 @@ export type ToolAnswer = {
 /** A refusal by Logloom, with a text for the assistant. */
 export class Refused extends Error {
   override readonly name = "Refused";
+
+  constructor(message: string, readonly status?: number) {
+    super(message);
+  }
 }
 
 export function refusal(text: string): ToolAnswer {
@@ -30,7 +34,9 @@ export function refusal(text: string): ToolAnswer {
 /** The database's answer. Throws Refused. */
 export async function answerOf(response: Response): Promise<unknown> {
   const body: unknown = JSON.parse(withTexts(await response.text(), changes));
-  if (response.status !== 200) throw new Refused(refusalText(response.status, body));
+  if (response.status !== 200) {
+    throw new Refused(refusalText(response.status, body), response.status);
+  }
   return body;
 }
 

@@ -1,5 +1,5 @@
 import { isSpan, traceOf } from "../../_shared/trace.ts";
-import { refuse } from "../loki/loki_error.ts";
+import { refuse, unlessRefused } from "../loki/loki_error.ts";
 import { pagesOf } from "../loki/loki_streams.ts";
 import { limitOf, type Request } from "../loki/query_endpoints.ts";
 import { quoted } from "../loki/string_literals.ts";
@@ -11,6 +11,7 @@ import { spans, translated } from "./traceql.ts";
 /** As many ids of this length fit a query, which may have 2,048 bytes. */
 const maxTraces = 45;
 const maxId = 36;
+const none = { logs: [] as RecordOfTrace[] };
 const hour = 3_600_000_000_000n;
 
 /** Finds the newest traces with a span that the query finds. */
@@ -35,15 +36,23 @@ export async function search({ parameters, now, ask }: Request): Promise<unknown
       if (id !== "" && isSpan(record)) found.set(id, [...matched, record]);
     }
   }
-  const all = new Set([...found].flatMap(([id, [{ req_id }]]) => [id, String(req_id)]));
+  if (inspectedSpans > 0 && found.size === 0) {
+    refuse(
+      "the spans have no trace: req_id and attrs.trace_id are missing, or hidden from this key",
+    );
+  }
+  const all = new Set([...found].flatMap(([id, [{ req_id }]]) => [id, String(req_id ?? id)]));
   const ids = [...all].filter((id) => id.length <= maxId).slice(0, maxTraces).map(quoted);
-  const roots = ids.length === 0 ? [] : (await ask<{ logs: RecordOfTrace[] }>("search_logs", {
-    p_query_dsl: `${spans} -attrs.parent_id:* req_id:(${ids.join(" ")})`,
-    // A root may have begun before the range.
-    p_ts_from: isoOf(range.start > hour ? range.start - hour : 0n),
-    p_ts_to: isoOf(range.end),
-    p_limit: 1000,
-  })).logs;
+  const asked = () =>
+    ask<typeof none>("search_logs", {
+      p_query_dsl: `${spans} -attrs.parent_id:* req_id:(${ids.join(" ")})`,
+      // A root may have begun before the range.
+      p_ts_from: isoOf(range.start > hour ? range.start - hour : 0n),
+      p_ts_to: isoOf(range.end),
+      p_limit: 1000,
+    });
+  // A key may be refused req_id.
+  const { logs: roots } = ids.length === 0 ? none : await unlessRefused(asked(), [400], () => none);
   const traces = [...found].map(([traceID, matched]) => {
     const trace = traceOf(matched);
     const root = roots.find((record) => idOf(record) === traceID);
