@@ -123,12 +123,14 @@ Deno.test("examples/edge_function.ts: the answer does not wait, the function liv
   );
   assert.equal(answer, '200 {"order":7,"state":"placed"}');
   assert.equal(await Deno.readTextFile(`${project}/kept.txt`), "1");
-  const [placed, request] = await arrived(trial, 2);
-  assert.deepEqual([placed.msg, placed.attrs], ["order placed", { order: 7 }]);
+  // The request's span has the time of its start.
+  const [request, placed] = await arrived(trial, 2);
+  const { kind, trace_id, span_id } = Object(request.attrs);
   assert.deepEqual(
-    [request.msg, request.level, request.req_id],
-    ["POST /checkout 200", "info", placed.req_id],
+    [request.msg, request.level, request.req_id, kind],
+    ["POST /checkout 200", "info", placed.req_id, "span"],
   );
+  assert.deepEqual([placed.msg, placed.attrs], ["order placed", { order: 7, trace_id, span_id }]);
 });
 
 Deno.test("each example has ten to forty lines", async () => {
