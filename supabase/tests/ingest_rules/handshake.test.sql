@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../ingest.psql
-select plan(15);
+select plan(16);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('other', 'pro');
 update logloom_private.queue_pointer
@@ -130,5 +130,7 @@ select is(
   (select sum(s.moved_events - s.metered_events) from logloom_private.queue_slots s), 0::numeric,
   'the writer moves a batch without events'
 );
+delete from logloom.tenants where tenant_id = 'acme';
+select is_empty('select from logloom.ingest_rule_hours', 'the counts end with their tenant');
 select * from finish();
 rollback;
