@@ -30,13 +30,13 @@ begin
       ('mask', '$.label.type() == "string" && $.label like_regex "^[a-z][a-z0-9_]{0,29}$"',
         'label has small letters, digits and _, at most 30'),
       ('mask', '$.hash.type() == "boolean"', 'hash is true or false'),
-      ('mask', '$.in == "everywhere" || $.in.type() == "object" && exists($.in.*) && '
+      ('mask', '$.in == "everywhere" || $.in.type() == "object" && exists($.in.*[*]) && '
         '!exists($.in.keyvalue() ? (@.key != "fields" && @.key != "attrs" || '
         '@.value.type() != "array" || @.value.size() > 50)) && '
         '!exists($.in.*[*].type() ? (@ != "string")) && '
         '!exists($.in.fields[*] ? (!(@ == $fields[*]))) && '
         '!exists($.in.attrs[*] ? (!' || format(v_name, '@') || '))',
-        'in is "everywhere" or {"fields": [...], "attrs": [...]}, at most 50 names each'),
+        'in is "everywhere" or {"fields": [...], "attrs": [...]} with a name, at most 50 each'),
       ('sample', '$.rate.type() == "number" && $.rate > 0 && $.rate < 1',
         'rate is a number above 0 and below 1'),
       ('sample', '$.by == "req_id" || $.by == "record"', 'by is req_id or record'),
@@ -78,8 +78,11 @@ begin
   end if;
   v_parts := logloom_private.query_extract_parts(v_pattern, 1) -> 'names';
   return (
-    select case when count(*) = 0 or count(distinct n) < count(*) or bool_or(n ~ '^logloom_')
-      then 'pattern names attributes, each once, none logloom_…: "<method> <path>"' end
+    select case
+      when count(*) = 0 or count(distinct n) < count(*)
+        or bool_or(n ~ '^(?:logloom_|sample_rate$)')
+        then 'pattern names attributes, each once, none logloom_… or sample_rate: "<method> <path>"'
+    end
     from jsonb_array_elements_text(v_parts) n
     where n <> ''
   );

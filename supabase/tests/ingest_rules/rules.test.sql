@@ -71,6 +71,7 @@ select results_eq(
       ('{"type": "mask", "in": "everywhere", "what": ["mail"]}'),
       ('{"type": "mask", "in": {"fields": ["ts"]}, "what": ["email"]}'),
       ('{"type": "mask", "in": {"attrs": [["x"]]}, "what": ["email"]}'),
+      ('{"type": "mask", "in": {"fields": [], "attrs": []}, "what": ["email"]}'),
       ('{"type": "mask", "in": "everywhere", "pattern": "a*"}'),
       ('{"type": "mask", "in": "everywhere", "pattern": "(?=a)"}'),
       ('{"type": "mask", "in": "everywhere", "what": ["email"], "hash": true}'),
@@ -80,7 +81,8 @@ select results_eq(
       ('{"type": "set", "f": "ts", "value": "2026-01-01"}'),
       ('{"type": "set", "a": "logloom_cut", "value": 1}'),
       ('{"type": "set", "f": "level", "value": "loud"}'), ('{"type": "remove", "a": ["x"]}'),
-      ('{"type": "parse", "pattern": "none"}'), ('{"type": "level", "from": "loud"}')
+      ('{"type": "parse", "pattern": "none"}'), ('{"type": "parse", "pattern": "<sample_rate>"}'),
+      ('{"type": "level", "from": "loud"}')
     ) v (a)$$,
   $$values
     ('[]', 'type is one of mask, drop, sample, parse'),
@@ -92,6 +94,8 @@ select results_eq(
     ('{"type": "mask", "in": {"fields": ["ts"]}, "what": ["email"]}',
       'in is "everywhere" or {"fields": [...], '),
     ('{"type": "mask", "in": {"attrs": [["x"]]}, "what": ["email"]}',
+      'in is "everywhere" or {"fields": [...], '),
+    ('{"type": "mask", "in": {"fields": [], "attrs": []}, "what": ["email"]}',
       'in is "everywhere" or {"fields": [...], '),
     ('{"type": "mask", "in": "everywhere", "pattern": "a*"}',
       'pattern matches an empty text, or ends i'),
@@ -111,6 +115,7 @@ select results_eq(
     ('{"type": "set", "f": "level", "value": "loud"}', 'value is one of debug, info, warn, error'),
     ('{"type": "remove", "a": ["x"]}', 'remove needs a field ("f": not ts) or an'),
     ('{"type": "parse", "pattern": "none"}', 'pattern names attributes, each once, non'),
+    ('{"type": "parse", "pattern": "<sample_rate>"}', 'pattern names attributes, each once, non'),
     ('{"type": "level", "from": "loud"}', 'from is no level')$$,
   'wrong actions are refused with what is wrong'
 );
