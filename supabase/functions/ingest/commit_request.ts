@@ -109,7 +109,7 @@ function callerParameters(caller: Caller): Record<string, unknown> {
 const unaskedLength = 1024 * 1024;
 
 /** The most commits of a slice while the tenant's rules change. */
-const maxRounds = 3;
+const maxRounds = 10;
 
 /**
  * Commits a slice under the rules that are known for its caller. If the database has others, it stores nothing and
