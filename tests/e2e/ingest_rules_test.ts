@@ -1,5 +1,12 @@
 import assert from "node:assert/strict";
-import { assertAnswer, clientOf, ingest, newTenant, type Tenant } from "../support/client.ts";
+import {
+  assertAnswer,
+  bearer,
+  clientOf,
+  ingest,
+  newTenant,
+  type Tenant,
+} from "../support/client.ts";
 import type { ParametersOf } from "../../packages/logloom/src/read.ts";
 import { openDatabase, recordsOf } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
@@ -161,4 +168,23 @@ Deno.test("hashes of a tenant's own key group what is hidden", async () => {
     assert.notEqual(second, first);
   }
   assert.notEqual(seen[0][0], seen[1][0]);
+});
+
+Deno.test("rules see the service of an ingest token, and cannot change it", async () => {
+  const tenant = await withRules(
+    ["mask", "service:web", mask],
+    ["set", "", { type: "set", f: "service", value: "web" }],
+  );
+  const { token } = await clientOf(tenant.token).call("create_ingest_token", { p_service: "web" });
+  const { body } = await ingest(bearer(token), [
+    { msg: "forged", service: "payments" },
+    { msg: "from a@b.co" },
+  ]);
+  const message = "The token may only send for the service web";
+  assert.deepEqual([body.ingested, body.errors], [1, [
+    { index: 0, code: "service_is_another", message },
+  ]]);
+  await using db = openDatabase();
+  const [{ service, msg }] = await recordsOf(db, tenant.id, 1);
+  assert.deepEqual([service, msg], ["web", "from [email]"]);
 });

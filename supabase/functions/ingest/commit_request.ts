@@ -124,8 +124,8 @@ function ruledCommit(
 ): () => Promise<Answer> {
   let known: TenantRules | undefined;
   let attempt: (() => Promise<Answer>) | undefined;
-  const underRules = ({ version, rules }: TenantRules) => {
-    const ruled = rules.apply(batch, ruleBudget);
+  const underRules = ({ version, apply }: TenantRules) => {
+    const ruled = apply(batch, ruleBudget);
     const told = { ...parameters, ...ruleParameters(version, ruled) };
     return sliceCommit(caller, ruled.batch, told, mayShare, commit);
   };

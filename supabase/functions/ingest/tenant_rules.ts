@@ -1,13 +1,16 @@
 import { createHmac } from "node:crypto";
 import { type Caller, callerKey } from "../_shared/auth.ts";
 import { IngestRules, type Ruled } from "../_shared/ingest_rules/apply_rules.ts";
+import type { Budget } from "../_shared/ingest_rules/budget.ts";
 import type { CompiledRule } from "../_shared/ingest_rules/compiled_rule.ts";
 import type { SealedSecrets } from "../_shared/sealed_secrets.ts";
+import type { Batch } from "./event_collector.ts";
 import { levelOf } from "./levels.ts";
+import { applyToService, rulesOfService } from "./service_rules.ts";
 
 export interface TenantRules {
   readonly version: string;
-  readonly rules: IngestRules;
+  readonly apply: (batch: Batch, budget: Budget) => Ruled<Batch>;
 }
 
 /** Keeps the rules of callers. Most tenants have none and are not kept. */
@@ -25,6 +28,8 @@ interface Told {
     /** The sealed key of the hashes in masks. */
     readonly hash_key: string | null;
     readonly tenant_id: string;
+    /** The only service that the caller may send for. */
+    readonly service?: string | null;
   };
 }
 
@@ -41,8 +46,8 @@ export function createRuleCache(secrets: SealedSecrets | undefined): RuleCache {
     },
 
     async learn(caller, answer) {
-      const { version, rules, hash_key: sealed, tenant_id: tenantId }: Told["rules"] =
-        (JSON.parse(answer) as Told).rules;
+      const { version, rules: told, hash_key: sealed, tenant_id: tenantId, service }:
+        Told["rules"] = (JSON.parse(answer) as Told).rules;
       const opened = sealed === null
         ? undefined
         : await secrets?.open(sealed, { tenantId, purpose });
@@ -56,7 +61,16 @@ export function createRuleCache(secrets: SealedSecrets | undefined): RuleCache {
         if (known.size < maxCallers) break;
         known.delete(oldest);
       }
-      known.set(key, { version, rules: new IngestRules(rules, { hash, levelOf }) });
+      const isOfService = typeof service === "string";
+      const rules = new IngestRules(isOfService ? rulesOfService(told, service) : told, {
+        hash,
+        levelOf,
+      });
+      known.set(key, {
+        version,
+        apply: (batch, budget) =>
+          isOfService ? applyToService(service, rules, batch, budget) : rules.apply(batch, budget),
+      });
     },
   };
 }

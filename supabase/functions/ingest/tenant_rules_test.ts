@@ -26,10 +26,11 @@ interface Rules {
 /** A function and its database, which has the tenant's rules of `rulesOf`. */
 function start(
   rulesOf: (tenant: string, call: number) => Rules,
-  { caller = { kind: "api_key", keyDigest: "digest" }, opens = true, maxBytes = 1e6 }: {
+  { caller = { kind: "api_key", keyDigest: "digest" }, opens = true, maxBytes = 1e6, service }: {
     caller?: Caller | Project;
     opens?: boolean;
     maxBytes?: number;
+    service?: string;
   } = {},
 ) {
   const calls: Record<string, unknown>[] = [];
@@ -38,7 +39,7 @@ function start(
     if (!Array.isArray(ts)) return { status: 200, body: { max_event_bytes: 1000 } };
     const rules = rulesOf(String(tenant), calls.length - 1);
     if ((sent.p_rules_version ?? null) !== rules.version) {
-      const told = { ...rules, hash_key: sealedKey, tenant_id: tenant };
+      const told = { ...rules, hash_key: sealedKey, tenant_id: tenant, service };
       return { status: 412, body: { code: "PT412", rules: told } };
     }
     if (length > maxBytes) return { status: 413, body: { code: "PT413", message: "too long" } };
@@ -166,4 +167,35 @@ Deno.test("a mask sees a text before it is cut", async () => {
     if (p_rules_version !== undefined) assert.doesNotMatch(String(p_msg), /ann|example/);
   }
   assert.equal(calls.at(-1)?.p_cut, 1);
+});
+
+Deno.test("to the rules, events of an ingest token have its service, and no rule changes that", async () => {
+  const isWeb = { f: "service", op: "=", value: "web" };
+  const set = { type: "set", f: "service", value: "web" };
+  const rules = [
+    { id: "set", when: [], do: set },
+    { id: "mask", when: [isWeb], do: { type: "mask", what: ["email"], in: "everywhere" } },
+    { id: "hide", when: [], do: { type: "mask", what: [], pattern: "web|pay", in: "everywhere" } },
+    { id: "not", when: [{ ...isWeb, not: true }], do: { type: "drop" } },
+    { ...drop, when: [...drop.when, { f: "service", op: "~", value: "w*" }] },
+    { id: "level", when: [], do: { type: "level", from: { f: "service" } } },
+  ];
+  const send = start(() => ({ version: "v1", rules }), { service: "web" });
+  const { calls } = await send(JSON.stringify([
+    7,
+    { msg: "a@b.co on web" },
+    { msg: "forged", service: "payments", level: "debug" },
+    { msg: "left out", level: "debug" },
+    { msg: "c@d.co", service: "web" },
+  ]));
+  const { p_msg, p_service, p_positions, p_dropped, p_rejected } = calls.at(-1)!;
+  assert.deepEqual([p_msg, p_service, p_positions, p_dropped, p_rejected], [
+    ["[email] on [custom]", "[email]", null],
+    [null, null, "payments"],
+    [1, 4, 2],
+    1,
+    1,
+  ]);
+  const own = await send('[{"msg":"a@b.co","service":"web"}]');
+  assert.deepEqual([own.calls[0].p_msg, own.calls[0].p_service], [["[email]"], undefined]);
 });

@@ -53,9 +53,9 @@ begin
 end;
 $$;
 
--- Returns the rules of a tenant, for a request that was made under another version of them: the
--- function ingest applies them and sends the request again.
-create function logloom_private.rules_of(p_tenant_id text)
+-- Returns the rules of a tenant and the only service of the sender, for a request that was made
+-- under another version of the rules: the function ingest applies them and sends the request again.
+create function logloom_private.rules_of(p_state logloom_private.ingest_state)
 returns json
 language plpgsql
 stable
@@ -68,14 +68,15 @@ begin
       'rules', array(
         select r.compiled
         from logloom.ingest_rules r
-        where r.tenant_id = p_tenant_id and r.is_on
+        where r.tenant_id = p_state.tenant_id and r.is_on
         order by r.position, r.rule_id
       ),
       'hash_key', s.hash_key,
-      'tenant_id', p_tenant_id
+      'tenant_id', p_state.tenant_id,
+      'service', p_state.service
     ))
     from (select) one
-    left join logloom_private.ingest_rule_sets s on s.tenant_id = p_tenant_id
+    left join logloom_private.ingest_rule_sets s on s.tenant_id = p_state.tenant_id
   );
 end;
 $$;
@@ -151,7 +152,7 @@ begin
   if v_earlier_answer is null
     and p_request.p_rules_version is distinct from p_state.rules_version
   then
-    return row(logloom_private.rules_of(p_state.tenant_id), '{}'::jsonb, 0, 412);
+    return row(logloom_private.rules_of(p_state), '{}'::jsonb, 0, 412);
   end if;
   if v_earlier_answer ->> 'takes_to' is not null then
     -- Uses the times of the first answer, so that the same events are rejected again.

@@ -47,7 +47,7 @@ select pg_temp.act_as_postgres();
 select is(
   pg_temp.answer(v.version, 3, 2, 'k'),
   '412 ' || jsonb_build_object('code', 'PT412', 'rules', jsonb_build_object(
-    'version', pg_temp.version(), 'tenant_id', 'acme',
+    'version', pg_temp.version(), 'tenant_id', 'acme', 'service', null,
     'hash_key', 'lls1.abcdefgh.' || repeat('x', 40),
     'rules', jsonb_build_array(jsonb_build_object(
       'id', r.rule_id, 'when', '[{"f": "level", "op": "=", "value": "debug"}]'::jsonb,
