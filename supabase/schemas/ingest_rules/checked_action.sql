@@ -34,7 +34,7 @@ begin
         '!exists($.in.keyvalue() ? (@.key != "fields" && @.key != "attrs" || '
         '@.value.type() != "array" || @.value.size() > 50)) && '
         '!exists($.in.*[*].type() ? (@ != "string")) && '
-        '!exists($.in.fields[*] ? (!(@ == $fields[*]))) && '
+        '!exists($.in.fields[*] ? (@ == "level" || !(@ == $fields[*]))) && '
         '!exists($.in.attrs[*] ? (!' || format(v_name, '@') || '))',
         'in is "everywhere" or {"fields": [...], "attrs": [...]} with a name, at most 50 each'),
       ('sample', '$.rate.type() == "number" && $.rate > 0 && $.rate < 1',
