@@ -1,18 +1,12 @@
--- Returns a record of the database as the function ingest would send it, with the bytes of its JSON
--- text. A record above the limits keeps the beginnings of its texts, and its size in
--- attrs.logloom_cut.
-create function logloom_private.fitting_record(
-  p_state logloom_private.ingest_state,
-  inout own logloom_private.own_record,
-  out bytes integer
-)
+-- Gives a record of the database one of our levels and an object of attributes, as the function
+-- ingest does before it applies rules.
+create function logloom_private.normal_record(own logloom_private.own_record)
+returns logloom_private.own_record
 language plpgsql
-stable
+immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- The rest is for the values that all records of a batch share.
-  v_most constant integer := p_state.max_record_bytes - 2048;
   v_level constant text := logloom_private.level_named(own.level);
 begin
   if jsonb_path_exists(own.attrs, '$.**{64}') then
@@ -26,6 +20,25 @@ begin
     own.attrs := jsonb_build_object('original_level', own.level) || coalesce(own.attrs, '{}');
   end if;
   own.level := v_level;
+  return own;
+end;
+$$;
+
+-- Returns a record as the function ingest would send it, with the bytes of its JSON text. A record
+-- above the limits keeps the beginnings of its texts, and its size in attrs.logloom_cut.
+create function logloom_private.fitting_record(
+  p_state logloom_private.ingest_state,
+  inout own logloom_private.own_record,
+  out bytes integer
+)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  -- The rest is for the values that all records of a batch share.
+  v_most constant integer := p_state.max_record_bytes - 2048;
+begin
   bytes := octet_length(to_json(own)::text);
   if bytes > v_most or bytes > p_state.max_record_values / 6
     and logloom_private.has_more_values(own.attrs, p_state.max_record_values)
@@ -78,6 +91,7 @@ begin
     v_request.p_slice := 1;
     v_request.p_claims := p_claims;
     v_request.p_rules_version := v_state.rules_version;
+    p_records := array(select logloom_private.normal_record(r) from unnest(p_records) r);
     select
       least(sum(r.bytes), logloom_private.batch_max_bytes()), array_agg((r.own).ts),
       -- fields sent but ts joined: array_agg((r.own).{name})

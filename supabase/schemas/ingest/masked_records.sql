@@ -24,7 +24,7 @@ begin
       )
       else f.value
     end)
-    from jsonb_each(to_jsonb(p_record) - 'ts') f
+    from jsonb_each(to_jsonb(p_record) - '{ts,level}'::text[]) f
   ));
 end;
 $$;
