@@ -2,6 +2,7 @@
 -- same detectors in _shared/ingest_rules.
 
 -- Lists the detectors in the order in which masks apply them: a part of a longer secret comes last.
+-- What a group of a pattern matches stays.
 create function logloom_private.mask_detectors()
 returns table (name text, pattern text)
 language plpgsql
@@ -14,15 +15,22 @@ declare
     '(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})';
 begin
   return query values
-    ('bearer', '[Bb][Ee][Aa][Rr][Ee][Rr][[:space:]:=+"'']{1,8}'
-      '(?=[[:alnum:]._~+/=%-]*[0-9]|[[:alnum:]._~+/=%-]{20})[[:alnum:]._~+/=%-]{8,}'),
+    ('bearer', format(
+      '[Bb][Ee][Aa][Rr][Ee][Rr](?:[[:space:]:=+"'']|%%20|%%3A){1,8}'
+        '(?:(?=%1$s*(?:[0-9]|[a-z][A-Z])|%1$s{20})'
+        '|(?<=[Aa][Uu][Tt][Hh][Oo][Rr][Ii][Zz][Aa][Tt][Ii][Oo][Nn][^[:alnum:]]{0,6}'
+        '[Bb][Ee][Aa][Rr][Ee][Rr][^[:alnum:]]{1,8}))%1$s{8,}',
+      '[[:alnum:]._~+/=%-]'
+    )),
     ('jwt', 'eyJ[[:alnum:]_-]{5,}\.[[:alnum:]_-]{5,}(?:\.[[:alnum:]_-]*){0,3}'),
-    ('aws_key', '(?:AKIA|ASIA|ABIA|ACCA|AGPA|AIDA|AIPA|ANPA|ANVA|AROA|A3T[0-9A-Z])[A-Z0-9]{16}'),
+    ('aws_key', '(?:AKIA|ASIA|ABIA|ACCA|AGPA|AIDA|AIPA|ANPA|ANVA|AROA|A3T[0-9A-Z])[A-Z0-9]{16}'
+      '|([Ss][Ee][Cc][Rr][Ee][Tt]_?(?:[Aa][Cc][Cc][Ee][Ss][Ss]_?)?[Kk][Ee][Yy]["'']{0,2}'
+      '[[:space:]]{0,3}(?::|=>?)[[:space:]]{0,3}["'']?)[0-9A-Za-z+/]{40}'),
     ('supabase_key', 'sb_(?:secret|publishable)_[[:alnum:]_-]{8,}'
       '|sbp_(?:[[:alnum:]]{1,8}_)?[0-9a-f]{40}'),
     ('logloom_key', 'll[tpc]?_[[:alnum:]]{36}'),
-    ('email', '[[:alnum:]._%+''&=/#~-]+@(?:[[:alnum:]](?:[[:alnum:]-]*[[:alnum:]])?\.)+'
-      '[[:alpha:]]{2,}'),
+    ('email', '[[:alnum:]._%+''&=/#~-]+(?:@|%40)(?:[[:alnum:]](?:[[:alnum:]-]*[[:alnum:]])?\.)+'
+      '(?:xn--[[:alnum:]-]+|[[:alpha:]]{2,})'),
     ('iban', '(?<![[:alnum:]])[A-Za-z]{2}[0-9]{2}(?:[ -]?[[:alnum:]]){11,30}(?![[:alnum:]])'),
     ('card', '(?<![[:alnum:]])(?:[0-9]{13,19}|[0-9]{4}(?:[ -][0-9]{4}){3}(?:[ -][0-9]{3})?'
       '|[0-9]{4}[ -][0-9]{6}[ -][0-9]{4,5})(?![[:alnum:]])'),
@@ -32,7 +40,7 @@ begin
       v_hex, v_ipv4
     )),
     ('ipv4', '(?<![0-9]|[0-9]\.)' || v_ipv4 || '(?![0-9]|\.[0-9])'),
-    ('phone', '(?<![[:alnum:]+])\+[1-9](?:[ ./()-]{0,2}[0-9]){6,14}');
+    ('phone', '(?:(?<![[:alnum:]+])\+|%2[Bb])[1-9](?:[ ./()-]{0,2}[0-9]){6,14}');
 end;
 $$;
 
@@ -47,7 +55,8 @@ as $$
 declare
   v_masks logloom_private.text_mask[] := array(
     select row(
-      '[' || d.name || ']', d.pattern, 'g', case when d.name in ('card', 'iban') then d.name end
+      case when d.name = 'aws_key' then '\1' else '' end || '[' || d.name || ']', d.pattern, 'g',
+      case when d.name in ('card', 'iban') then d.name end
     )::logloom_private.text_mask
     from logloom_private.mask_detectors() with ordinality d (name, pattern, n)
     where p_action -> 'what' ? d.name
@@ -88,7 +97,8 @@ begin
     );
   end if;
   return v_text ~ ('^(?:4[0-9]{12}(?:[0-9]{3}){0,2}|5[1-5][0-9]{14}|2[2-7][0-9]{14}|3[47][0-9]{13}'
-      '|3(?:0[0-5]|[68][0-9])[0-9]{11}|35[0-9]{14}|6[0-9]{15,18})$')
+      '|3(?:0[0-5]|[68][0-9])[0-9]{11}|35[0-9]{14}|6[0-9]{15,18}'
+      '|(?:50[123][0-9]|5893|6304|676[0-9]|6759)[0-9]{9,15})$')
     and (
       select sum(case when c.n % 2 = 1 then c.digit else c.digit * 2 - c.digit / 5 * 9 end) % 10 = 0
       from unnest(string_to_array(reverse(v_text), null)::integer[]) with ordinality c (digit, n)
@@ -178,8 +188,8 @@ begin
 end;
 $$;
 
--- Masks the texts, numbers and keys of a JSON value. p_depth: levels that it may still have; deeper
--- values become a text.
+-- Masks the texts, numbers and keys of a JSON value. Keys that become equal are numbered. p_depth:
+-- levels that it may still have; deeper values become a text.
 create function logloom_private.masked_json(
   p_value jsonb,
   p_masks logloom_private.text_mask[],
@@ -194,6 +204,11 @@ as $$
 declare
   v_type constant text := jsonb_typeof(p_value);
   v_text text;
+  v_key text;
+  v_item jsonb;
+  v_number integer := 1;
+  v_keys text[] := '{}';
+  v_items jsonb[] := '{}';
 begin
   if v_type = 'array' and p_depth > 0 then
     return coalesce((
@@ -203,13 +218,25 @@ begin
       from jsonb_array_elements(p_value) with ordinality e (value, n)
     ), '[]');
   elsif v_type = 'object' and p_depth > 0 then
-    return coalesce((
-      select jsonb_object_agg(
-        logloom_private.masked_text(e.key, p_masks, p_until),
-        logloom_private.masked_json(e.value, p_masks, p_until, p_depth - 1)
-      )
-      from jsonb_each(p_value) e
-    ), '{}');
+    for v_key, v_item in select e.key, e.value from jsonb_each(p_value) e loop
+      if clock_timestamp() > p_until then
+        return '{"not_checked": "[not checked]"}';
+      end if;
+      v_text := logloom_private.masked_text(v_key, p_masks, p_until);
+      if v_text <> v_key then
+        v_key := v_text;
+        while p_value ? v_key or v_key = any (v_keys) loop
+          v_number := v_number + 1;
+          v_key := v_text || ' ' || v_number;
+        end loop;
+      end if;
+      v_keys := v_keys || v_key;
+      v_items := v_items || logloom_private.masked_json(v_item, p_masks, p_until, p_depth - 1);
+    end loop;
+    return (
+      select coalesce(jsonb_object_agg(m.key, m.item), '{}')
+      from unnest(v_keys, v_items) m (key, item)
+    );
   elsif v_type in ('boolean', 'null') then
     return p_value;
   end if;

@@ -23,7 +23,9 @@ select results_eq(
       ('AKIAIOSFODNN7EXAMPLE'), ('sb_secret_abcdefghij01'),
       ('ll_abcdefghij0123456789abcdefghij012345'),
       ('10.0.0.1:80'), ('fe80::1: ::ffff:1.2.3.4'), ('+49 30 1234567, +1 (415) 555-2671'),
-      ('ORDER-77')
+      ('ORDER-77'), ('AWS_SECRET_access_key="wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"'),
+      ('user%40example.xn--p1ai'), ('to=%2B491701234567'), ('Bearer%20abcDEF123456'),
+      ('"authorization": "Bearer abcdefghij"'), ('bearer abcdEfgh')
     ) v (t)$$,
   $$values
     ('ann.o''neil+x@shop.example.co.uk, ok', '[email], ok'),
@@ -35,7 +37,13 @@ select results_eq(
     ('AKIAIOSFODNN7EXAMPLE', '[aws_key]'), ('sb_secret_abcdefghij01', '[supabase_key]'),
     ('ll_abcdefghij0123456789abcdefghij012345', '[logloom_key]'), ('10.0.0.1:80', '[ipv4]:80'),
     ('fe80::1: ::ffff:1.2.3.4', '[ipv6]: [ipv6]'),
-    ('+49 30 1234567, +1 (415) 555-2671', '[phone], [phone]'), ('ORDER-77', '[order]')$$,
+    ('+49 30 1234567, +1 (415) 555-2671', '[phone], [phone]'), ('ORDER-77', '[order]'),
+    ('AWS_SECRET_access_key="wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"',
+      'AWS_SECRET_access_key="[aws_key]"'),
+    ('user%40example.xn--p1ai', '[email]'), ('to=%2B491701234567', 'to=[phone]'),
+    ('Bearer%20abcDEF123456', '[bearer]'),
+    ('"authorization": "Bearer abcdefghij"', '"authorization": "[bearer]"'),
+    ('bearer abcdEfgh', '[bearer]')$$,
   'secrets are masked'
 );
 select is_empty(
@@ -61,21 +69,32 @@ select pg_temp.act_as_postgres();
 select results_eq(
   $$select r.msg, r.host, r.attrs from unnest(logloom_private.masked_records('acme', array[
       row(null, null, 'to a@b.co pin1', 'db', null, null, null, null, 'c@d.co',
-        '{"e@f.co": [4111111111111111, {"x": "g@h.co", "n": 5}], "pin": "pin1", "p": "pin1"}'),
+        '{"e@f.co": [4111111111111111, {"x": "g@h.co", "n": 5}], "pin": "pin1", "p": "pin1",
+          "[email]": 1, "k@l.co": 2, "z@y.co 2": 3}'),
       row(null, null, 'a@b.co', 'api', null, null, null, null, null, '{"pin": {"pin2": "pin3"}}')
     ]::logloom_private.own_record[])) r$$,
   $$values
     ('to [email] pin1', '[email]',
-      '{"p": "pin1", "pin": "[custom]", "[email]": ["[card]", {"n": 5, "x": "[email]"}]}'::jsonb),
+      '{"p": "pin1", "pin": "[custom]", "[email] 2": ["[card]", {"n": 5, "x": "[email]"}],
+        "[email]": 1, "[email] 3": 2, "[email] 2 4": 3}'::jsonb),
     ('a@b.co', null, '{"pin": {"[custom]": "[custom]"}}')$$,
   'masks apply where their conditions and places say'
 );
+insert into logloom.ingest_rules (tenant_id, position, name, is_on, condition, action)
+values ('acme', 9, 'errors', true, 'level:error',
+  '{"type": "mask", "pattern": "(?i)error|fatal|secret", "in": "everywhere"}');
 do $$ begin perform (logloom_private.ingest_own('acme', array[
-  row(null, null, 'a@b.co', 'db', null, null, null, null, null, null)
+  row(null, null, 'a@b.co', 'db', null, null, null, null, null, null),
+  row(null, 'FATAL', 'secret', null, null, null, null, null, null, '["a"]'),
+  row(null, 'ERROR', 'secret', null, null, null, null, null, null, null)
 ]::logloom_private.own_record[])).stored; end $$;
-select is(
-  (select q.msg from logloom_private.queue q where q.tenant_id = 'acme'), '{[email]}',
-  'what is stored is masked'
+select results_eq(
+  $$select q.level, q.msg, q.attrs from logloom_private.queue q where q.tenant_id = 'acme'$$,
+  $$values (
+    '{NULL,error,error}'::text[], '{[email],[custom],[custom]}'::text[],
+    array[null, '{"attrs": ["a"], "original_level": "[custom]"}', null]::jsonb[]
+  )$$,
+  'what is stored is masked, by its level as it is stored'
 );
 
 select logloom.audit('paid', context => '{"by": "a@b.co"}', p_tenant_id => 'acme'),
