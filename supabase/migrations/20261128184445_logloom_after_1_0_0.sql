@@ -1884,13 +1884,13 @@ begin
       ('mask', '$.label.type() == "string" && $.label like_regex "^[a-z][a-z0-9_]{0,29}$"',
         'label has small letters, digits and _, at most 30'),
       ('mask', '$.hash.type() == "boolean"', 'hash is true or false'),
-      ('mask', '$.in == "everywhere" || $.in.type() == "object" && exists($.in.*) && '
+      ('mask', '$.in == "everywhere" || $.in.type() == "object" && exists($.in.*[*]) && '
         '!exists($.in.keyvalue() ? (@.key != "fields" && @.key != "attrs" || '
         '@.value.type() != "array" || @.value.size() > 50)) && '
         '!exists($.in.*[*].type() ? (@ != "string")) && '
-        '!exists($.in.fields[*] ? (!(@ == $fields[*]))) && '
+        '!exists($.in.fields[*] ? (@ == "level" || !(@ == $fields[*]))) && '
         '!exists($.in.attrs[*] ? (!' || format(v_name, '@') || '))',
-        'in is "everywhere" or {"fields": [...], "attrs": [...]}, at most 50 names each'),
+        'in is "everywhere" or {"fields": [...], "attrs": [...]} with a name, at most 50 each'),
       ('sample', '$.rate.type() == "number" && $.rate > 0 && $.rate < 1',
         'rate is a number above 0 and below 1'),
       ('sample', '$.by == "req_id" || $.by == "record"', 'by is req_id or record'),
@@ -11892,19 +11892,7 @@ CREATE OR REPLACE FUNCTION logloom_private.fitting_record (
 declare
   -- The rest is for the values that all records of a batch share.
   v_most constant integer := p_state.max_record_bytes - 2048;
-  v_level constant text := logloom_private.level_named(own.level);
 begin
-  if jsonb_path_exists(own.attrs, '$.**{64}') then
-    -- Deeper than the function ingest allows: readers would run out of stack.
-    own.attrs := to_jsonb(own.attrs::text);
-  end if;
-  if jsonb_typeof(own.attrs) <> 'object' then
-    own.attrs := jsonb_build_object('attrs', own.attrs);
-  end if;
-  if v_level is distinct from lower(own.level) then
-    own.attrs := jsonb_build_object('original_level', own.level) || coalesce(own.attrs, '{}');
-  end if;
-  own.level := v_level;
   bytes := octet_length(to_json(own)::text);
   if bytes > v_most or bytes > p_state.max_record_values / 6
     and logloom_private.has_more_values(own.attrs, p_state.max_record_values)
@@ -12082,6 +12070,22 @@ begin
         and c.records > 0
         and c.at >= date_trunc('day', logloom_private.kept_from(p_tenant_id), 'UTC')
     );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.forget_tenant()
+  RETURNS TRIGGER
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because whoever deletes a tenant has no rights on these tables
+begin
+  delete from logloom_private.dead_letters d where d.tenant_id = old.tenant_id;
+  delete from logloom.usage_days u where u.tenant_id = old.tenant_id;
+  delete from logloom.ingest_rule_hours h where h.tenant_id = old.tenant_id;
+  return null;
 end;
 $function$;
 
@@ -12666,7 +12670,8 @@ begin
     );
   end if;
   return v_text ~ ('^(?:4[0-9]{12}(?:[0-9]{3}){0,2}|5[1-5][0-9]{14}|2[2-7][0-9]{14}|3[47][0-9]{13}'
-      '|3(?:0[0-5]|[68][0-9])[0-9]{11}|35[0-9]{14}|6[0-9]{15,18})$')
+      '|3(?:0[0-5]|[68][0-9])[0-9]{11}|35[0-9]{14}|6[0-9]{15,18}'
+      '|(?:50[123][0-9]|5893|6304|676[0-9]|6759)[0-9]{9,15})$')
     and (
       select sum(case when c.n % 2 = 1 then c.digit else c.digit * 2 - c.digit / 5 * 9 end) % 10 = 0
       from unnest(string_to_array(reverse(v_text), null)::integer[]) with ordinality c (digit, n)
@@ -13223,7 +13228,7 @@ begin
   if v_earlier_answer is null
     and p_request.p_rules_version is distinct from p_state.rules_version
   then
-    return row(logloom_private.rules_of(p_state.tenant_id), '{}'::jsonb, 0, 412);
+    return row(logloom_private.rules_of(p_state), '{}'::jsonb, 0, 412);
   end if;
   if v_earlier_answer ->> 'takes_to' is not null then
     -- Uses the times of the first answer, so that the same events are rejected again.
@@ -13447,6 +13452,7 @@ begin
     v_request.p_slice := 1;
     v_request.p_claims := p_claims;
     v_request.p_rules_version := v_state.rules_version;
+    p_records := array(select logloom_private.normal_record(r) from unnest(p_records) r);
     select
       least(sum(r.bytes), logloom_private.batch_max_bytes()), array_agg((r.own).ts),
       -- fields sent but ts joined: array_agg((r.own).{name})
@@ -15847,15 +15853,22 @@ declare
     '(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})';
 begin
   return query values
-    ('bearer', '[Bb][Ee][Aa][Rr][Ee][Rr][[:space:]:=+"'']{1,8}'
-      '(?=[[:alnum:]._~+/=%-]*[0-9]|[[:alnum:]._~+/=%-]{20})[[:alnum:]._~+/=%-]{8,}'),
+    ('bearer', format(
+      '[Bb][Ee][Aa][Rr][Ee][Rr](?:[[:space:]:=+"'']|%%20|%%3A){1,8}'
+        '(?:(?=%1$s*(?:[0-9]|[a-z][A-Z])|%1$s{20})'
+        '|(?<=[Aa][Uu][Tt][Hh][Oo][Rr][Ii][Zz][Aa][Tt][Ii][Oo][Nn][^[:alnum:]]{0,6}'
+        '[Bb][Ee][Aa][Rr][Ee][Rr][^[:alnum:]]{1,8}))%1$s{8,}',
+      '[[:alnum:]._~+/=%-]'
+    )),
     ('jwt', 'eyJ[[:alnum:]_-]{5,}\.[[:alnum:]_-]{5,}(?:\.[[:alnum:]_-]*){0,3}'),
-    ('aws_key', '(?:AKIA|ASIA|ABIA|ACCA|AGPA|AIDA|AIPA|ANPA|ANVA|AROA|A3T[0-9A-Z])[A-Z0-9]{16}'),
+    ('aws_key', '(?:AKIA|ASIA|ABIA|ACCA|AGPA|AIDA|AIPA|ANPA|ANVA|AROA|A3T[0-9A-Z])[A-Z0-9]{16}'
+      '|([Ss][Ee][Cc][Rr][Ee][Tt]_?(?:[Aa][Cc][Cc][Ee][Ss][Ss]_?)?[Kk][Ee][Yy]["'']{0,2}'
+      '[[:space:]]{0,3}(?::|=>?)[[:space:]]{0,3}["'']?)[0-9A-Za-z+/]{40}'),
     ('supabase_key', 'sb_(?:secret|publishable)_[[:alnum:]_-]{8,}'
       '|sbp_(?:[[:alnum:]]{1,8}_)?[0-9a-f]{40}'),
     ('logloom_key', 'll[tpc]?_[[:alnum:]]{36}'),
-    ('email', '[[:alnum:]._%+''&=/#~-]+@(?:[[:alnum:]](?:[[:alnum:]-]*[[:alnum:]])?\.)+'
-      '[[:alpha:]]{2,}'),
+    ('email', '[[:alnum:]._%+''&=/#~-]+(?:@|%40)(?:[[:alnum:]](?:[[:alnum:]-]*[[:alnum:]])?\.)+'
+      '(?:xn--[[:alnum:]-]+|[[:alpha:]]{2,})'),
     ('iban', '(?<![[:alnum:]])[A-Za-z]{2}[0-9]{2}(?:[ -]?[[:alnum:]]){11,30}(?![[:alnum:]])'),
     ('card', '(?<![[:alnum:]])(?:[0-9]{13,19}|[0-9]{4}(?:[ -][0-9]{4}){3}(?:[ -][0-9]{3})?'
       '|[0-9]{4}[ -][0-9]{6}[ -][0-9]{4,5})(?![[:alnum:]])'),
@@ -15865,7 +15878,7 @@ begin
       v_hex, v_ipv4
     )),
     ('ipv4', '(?<![0-9]|[0-9]\.)' || v_ipv4 || '(?![0-9]|\.[0-9])'),
-    ('phone', '(?<![[:alnum:]+])\+[1-9](?:[ ./()-]{0,2}[0-9]){6,14}');
+    ('phone', '(?:(?<![[:alnum:]+])\+|%2[Bb])[1-9](?:[ ./()-]{0,2}[0-9]){6,14}');
 end;
 $function$;
 
@@ -15931,6 +15944,11 @@ CREATE OR REPLACE FUNCTION logloom_private.masked_json (
 declare
   v_type constant text := jsonb_typeof(p_value);
   v_text text;
+  v_key text;
+  v_item jsonb;
+  v_number integer := 1;
+  v_keys text[] := '{}';
+  v_items jsonb[] := '{}';
 begin
   if v_type = 'array' and p_depth > 0 then
     return coalesce((
@@ -15940,13 +15958,25 @@ begin
       from jsonb_array_elements(p_value) with ordinality e (value, n)
     ), '[]');
   elsif v_type = 'object' and p_depth > 0 then
-    return coalesce((
-      select jsonb_object_agg(
-        logloom_private.masked_text(e.key, p_masks, p_until),
-        logloom_private.masked_json(e.value, p_masks, p_until, p_depth - 1)
-      )
-      from jsonb_each(p_value) e
-    ), '{}');
+    for v_key, v_item in select e.key, e.value from jsonb_each(p_value) e loop
+      if clock_timestamp() > p_until then
+        return '{"not_checked": "[not checked]"}';
+      end if;
+      v_text := logloom_private.masked_text(v_key, p_masks, p_until);
+      if v_text <> v_key then
+        v_key := v_text;
+        while p_value ? v_key or v_key = any (v_keys) loop
+          v_number := v_number + 1;
+          v_key := v_text || ' ' || v_number;
+        end loop;
+      end if;
+      v_keys := v_keys || v_key;
+      v_items := v_items || logloom_private.masked_json(v_item, p_masks, p_until, p_depth - 1);
+    end loop;
+    return (
+      select coalesce(jsonb_object_agg(m.key, m.item), '{}')
+      from unnest(v_keys, v_items) m (key, item)
+    );
   elsif v_type in ('boolean', 'null') then
     return p_value;
   end if;
@@ -16032,7 +16062,7 @@ begin
       )
       else f.value
     end)
-    from jsonb_each(to_jsonb(p_record) - 'ts') f
+    from jsonb_each(to_jsonb(p_record) - '{ts,level}'::text[]) f
   ));
 end;
 $function$;
@@ -17395,6 +17425,32 @@ CREATE OR REPLACE FUNCTION logloom_private.no_bits (
   IMMUTABLE
   PARALLEL SAFE
 RETURN CASE WHEN (p_records <= 65536) THEN (SUBSTRING(('0'::bit(65536))::bit varying FROM 1 FOR p_records))::bit varying ELSE (repeat('0'::text, p_records))::bit varying END;
+
+CREATE OR REPLACE FUNCTION logloom_private.normal_record (
+  own logloom_private.own_record
+)
+  RETURNS logloom_private.own_record
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_level constant text := logloom_private.level_named(own.level);
+begin
+  if jsonb_path_exists(own.attrs, '$.**{64}') then
+    -- Deeper than the function ingest allows: readers would run out of stack.
+    own.attrs := to_jsonb(own.attrs::text);
+  end if;
+  if jsonb_typeof(own.attrs) <> 'object' then
+    own.attrs := jsonb_build_object('attrs', own.attrs);
+  end if;
+  if v_level is distinct from lower(own.level) then
+    own.attrs := jsonb_build_object('original_level', own.level) || coalesce(own.attrs, '{}');
+  end if;
+  own.level := v_level;
+  return own;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.note_deletions (
   p_tenant_ids text[],
@@ -19281,8 +19337,11 @@ begin
   end if;
   v_parts := logloom_private.query_extract_parts(v_pattern, 1) -> 'names';
   return (
-    select case when count(*) = 0 or count(distinct n) < count(*) or bool_or(n ~ '^logloom_')
-      then 'pattern names attributes, each once, none logloom_…: "<method> <path>"' end
+    select case
+      when count(*) = 0 or count(distinct n) < count(*)
+        or bool_or(n ~ '^(?:logloom_|sample_rate$)')
+        then 'pattern names attributes, each once, none logloom_… or sample_rate: "<method> <path>"'
+    end
     from jsonb_array_elements_text(v_parts) n
     where n <> ''
   );
@@ -25647,7 +25706,7 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.rules_of (
-  p_tenant_id text
+  p_state logloom_private.ingest_state
 )
   RETURNS json
   LANGUAGE plpgsql
@@ -25661,14 +25720,15 @@ begin
       'rules', array(
         select r.compiled
         from logloom.ingest_rules r
-        where r.tenant_id = p_tenant_id and r.is_on
+        where r.tenant_id = p_state.tenant_id and r.is_on
         order by r.position, r.rule_id
       ),
       'hash_key', s.hash_key,
-      'tenant_id', p_tenant_id
+      'tenant_id', p_state.tenant_id,
+      'service', p_state.service
     ))
     from (select) one
-    left join logloom_private.ingest_rule_sets s on s.tenant_id = p_tenant_id
+    left join logloom_private.ingest_rule_sets s on s.tenant_id = p_state.tenant_id
   );
 end;
 $function$;
@@ -29087,7 +29147,8 @@ CREATE OR REPLACE FUNCTION logloom_private.text_masks (
 declare
   v_masks logloom_private.text_mask[] := array(
     select row(
-      '[' || d.name || ']', d.pattern, 'g', case when d.name in ('card', 'iban') then d.name end
+      case when d.name = 'aws_key' then '\1' else '' end || '[' || d.name || ']', d.pattern, 'g',
+      case when d.name in ('card', 'iban') then d.name end
     )::logloom_private.text_mask
     from logloom_private.mask_detectors() with ordinality d (name, pattern, n)
     where p_action -> 'what' ? d.name

@@ -58,6 +58,10 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
   ]);
   await queueIsEmpty(db);
   await call("search_logs", {});
+  // The warning about a sampled range has no position.
+  await db`
+    insert into logloom.ingest_rule_hours
+    values (${tenant.id}, gen_random_uuid(), date_trunc('hour', now()), 1, 1, 0, 0, 1, 0, 0)`;
   await call("log_stats", { p_query_dsl: "| avg(@nothing)" });
   await call("log_series", { p_query_dsl: "| count() by service" });
   await call("log_overview", {});
