@@ -75,6 +75,8 @@ declare
   v_query_dsl text;
   v_window_minutes integer;
   v_view_id uuid;
+  v_is_reopened boolean;
+  v_records bigint;
   v_query logloom_private.compiled_query;
   v_due logloom_private.alert_window[];
   v_start timestamptz;
@@ -85,15 +87,21 @@ declare
 begin
   select s.* into v_settings from logloom_private.settings s;
   select g.* into v_group from logloom_private.alert_groups g where g.group_id = p_group_id;
-  select array_agg(r.rule_id), min(r.query_dsl), min(r.window_minutes), min(r.view_id::text)
-  into v_rule_ids, v_query_dsl, v_window_minutes, v_view_id
+  select
+    array_agg(r.rule_id), min(r.query_dsl), min(r.window_minutes), min(r.view_id::text),
+    bool_or(r.reopened_from is not null)
+  into v_rule_ids, v_query_dsl, v_window_minutes, v_view_id, v_is_reopened
   from logloom_private.planned_alert_rules r
   where r.group_id = p_group_id;
   v_due := array(select d from logloom_private.due_alert_windows(v_rule_ids, p_round) d);
   for v_start, v_end in
     select distinct d.window_start, d.window_end from unnest(v_due) d order by 2 desc
   loop
-    v_began := clock_timestamp();
+    -- Windows that are evaluated again share one budget: late records reopen up to an hour.
+    if v_began is null or not v_is_reopened then
+      v_began := clock_timestamp();
+      v_records := 0;
+    end if;
     v_query := logloom_private.compile_rule(
       v_group.tenant_id, v_query_dsl, v_view_id, v_end
     );
@@ -101,11 +109,12 @@ begin
     v_reading := logloom_private.read_alert_pieces(
       v_group.tenant_id, v_start, v_end, null, logloom_private.query_sql(v_query.tree, 'l'),
       'insert into ' || v_matches || ' select f.* from found f',
-      v_began + v_settings.alert_rule_budget, v_settings.alert_rule_records
+      v_began + v_settings.alert_rule_budget, v_settings.alert_rule_records - v_records
     );
+    v_records := v_records + v_reading.records;
     if not v_reading.is_complete then
       perform logloom_private.rest_alert_group(
-        v_group, p_now, v_reading.records, logloom_private.milliseconds_since(v_began)
+        v_group, p_now, v_records, logloom_private.milliseconds_since(v_began)
       );
       return 0;
     end if;

@@ -3,7 +3,7 @@ begin;
 set local timezone = 'UTC';
 \ir ../actors.psql
 \ir ../alerts/rounds.psql
-select plan(13);
+select plan(14);
 
 update logloom_private.settings set provision_by_secret_key = false;
 insert into logloom.tenants (tenant_id, plan_id) values ('globex', 'free');
@@ -151,6 +151,22 @@ select results_eq(
   $$select max(h.window_end), r.last_error from logloom.alert_rules r
     join logloom.alert_history h using (rule_id) where r.name = 'late' group by 2$$,
   $$values (pg_temp.at('12:24'), null::text)$$, 'late records pause no rule'
+);
+
+-- No window costs more than a rule may cost, but all of them together do.
+select pg_temp.arrive('12:' || m || ':30', p_count => 9), pg_temp.round('12:' || m + 1)
+from generate_series(31, 34) m \g /dev/null
+insert into logloom_private.late_sql_logs
+values ('acme', pg_temp.at('12:35'), pg_temp.at('12:31:40'));
+select pg_temp.arrive('12:31:40', p_level => 'warn'), pg_temp.round('12:36') \g /dev/null
+select is(
+  (
+    select row(to_char(r.last_evaluated_at, 'HH24:MI'), r.last_error, p.reopened_from,
+      (select max(f) from pg_temp.fired('by') f))::text
+    from logloom.alert_rules r join logloom_private.alert_plans p using (rule_id)
+    where r.name = 'by'
+  ),
+  '(12:36,,,"12:25 1")', 'the windows of late records share one budget'
 );
 
 select * from finish();
