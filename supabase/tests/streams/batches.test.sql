@@ -3,7 +3,7 @@ begin;
 \ir ../actors.psql
 \ir ../search/records.psql
 set local client_min_messages = warning;
-select plan(65);
+select plan(66);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
 insert into logloom.tenant_members (tenant_id, user_id, role)
@@ -415,7 +415,7 @@ select pg_temp.add('log', 900);
 truncate seen;
 insert into seen select pg_temp.batch('siem');
 select is(
-  pg_temp.msgs(batch), 'one Audit trail of ' || current_date - 1 || ': 2 events',
+  pg_temp.msgs(batch), 'one Audit trail of ' || logloom_private.utc_day(now()) - 1 || ': 2 events',
   'the events of a day, then its digest, and no other tenant''s'
 ) from seen;
 select is(
@@ -436,6 +436,17 @@ select pg_temp.settle('siem', 'delivered');
 select is(pg_temp.msgs(pg_temp.batch('siem')), 'two', 'the next day follows');
 select pg_temp.settle('siem', 'delivered');
 select is(pg_temp.state('siem', 's.pending_since'), null, 'and nothing waits');
+insert into logloom.audit_digests (tenant_id, day, digest, previous_digest, closed_at)
+select 'acme', logloom_private.utc_day(now()) - n, '', '', now() from generate_series(2, 400) n;
+analyze logloom.audit_digests;
+create view pg_temp.read as
+select s.seq_tup_read + s.idx_tup_fetch as digests
+from pg_stat_xact_user_tables s where s.relname = 'audit_digests';
+create temp table before as select r.digests from pg_temp.read r;
+select logloom_private.stream_end(s) from logloom.log_streams s where s.name = 'siem' \g /dev/null
+select is(r.digests - b.digests, 2::bigint, 'for which two of 400 days are read')
+from pg_temp.read r, before b;
+delete from logloom.audit_digests where digest = '';
 select pg_temp.event('nine');
 select is(
   pg_temp.msgs(pg_temp.batch('nines')), 'nine', 'a query passes the events that it does not find'
