@@ -24,7 +24,7 @@ begin
         order by s.created_at, s.stream_id
       )
       from logloom.log_streams s
-      where s.tenant_id = p_run.tenant_id and s.sent_records > 0
+      where s.tenant_id = p_run.tenant_id and s.source = 'logs' and s.sent_records > 0
     ),
     '[]'
   ) || coalesce(

@@ -109,7 +109,10 @@ insert into logloom.log_streams (
 values
   ('acme', 'to the lake', 's3', '{}', '2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z', 5, 0),
   ('acme', 'sent nothing', 'webhook', '{}', '2026-01-01T00:00:00Z', null, 0, 0),
+  ('acme', 'audit', 'webhook', '{}', '2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z', 5, 0),
   ('umbrella', 'other', 'webhook', '{}', '2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z', 5, 0);
+-- An audit trail has no logs.
+update logloom.log_streams s set source = 'audit' where s.name = 'audit';
 select pg_temp.run();
 
 select pg_temp.act_as_user('acme', 'alice');
