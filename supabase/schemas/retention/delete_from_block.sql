@@ -67,7 +67,7 @@ begin
 end;
 $$;
 
--- Splits the next block that spans more days than its tenant's retention allows, which happens when
+-- Splits the next block that spans more days than its retention allows, which happens when
 -- the retention was shortened. Then the older part can be deleted first. Stores the progress.
 create function logloom_private.split_long_block(p_place logloom_private.retention_place)
 returns void
@@ -78,27 +78,27 @@ declare
   v_tenant record;
   v_through text;
   v_block_id bigint;
+  v_days integer;
   v_error text;
 begin
   -- Goes tenant by tenant, because the blocks may be on other nodes.
   for v_tenant in
-    select
-      k.tenant_id,
-      logloom_private.block_days(logloom_private.shared_retention_days(k.tenant_id)) as days
+    select k.tenant_id, logloom_private.retention_days(k.tenant_id) as days
     from logloom_private.first_kept_days(p_place.today) k
     where k.tenant_id > p_place.spans_through
     order by k.tenant_id
     limit logloom_private.retention_step_tenants()
   loop
-    select min(c.block_id) into v_block_id
+    select c.block_id, d.days into v_block_id, v_days
     from logloom_private.blocks c
+    cross join logloom_private.block_days(coalesce(c.kept_days, v_tenant.days)) d (days)
     where c.tenant_id = v_tenant.tenant_id and c.holds_counts
-      and logloom_private.utc_day(c.last_ts) - logloom_private.utc_day(c.first_ts) >= v_tenant.days;
-    if v_block_id is not null then
+      and logloom_private.utc_day(c.last_ts) - logloom_private.utc_day(c.first_ts) >= d.days
+    order by c.block_id
+    limit 1;
+    if found then
       begin
-        perform logloom_private.rewrite_blocks(
-          v_tenant.tenant_id, array[v_block_id], v_tenant.days
-        );
+        perform logloom_private.rewrite_blocks(v_tenant.tenant_id, array[v_block_id], v_days);
         v_through := coalesce(v_through, p_place.spans_through);
       exception
         when lock_not_available or disk_full then

@@ -57,8 +57,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_settings logloom_private.settings;
-  v_month constant integer :=
-    logloom_private.block_days(logloom_private.shared_retention_days(p_tenant_id));
+  v_month constant integer := logloom_private.block_days(
+    coalesce(p_kept_days, logloom_private.retention_days(p_tenant_id))
+  );
   v_filter constant text := format(
     '(%s) is not distinct from %L::integer', logloom_private.rule_days_sql(p_tenant_id), p_kept_days
   );

@@ -97,7 +97,9 @@ begin
     if v_records > 0 then
       v_span := case
         when v_together.are_small
-          then logloom_private.block_days(logloom_private.shared_retention_days(v_tenant_id))
+          then logloom_private.block_days(
+            coalesce(v_kept_days, logloom_private.retention_days(v_tenant_id))
+          )
         else 1
       end;
       perform logloom_private.merge_small_blocks(

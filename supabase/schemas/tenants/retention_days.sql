@@ -37,8 +37,8 @@ begin
 end;
 $$;
 
--- Returns the retention that decides how many days share a block or a file. With retention rules it
--- is one day, so that each record is deleted when its own days are over.
+-- Returns the retention that decides how many days share a restored block or a file of the archive.
+-- With retention rules it is one day, because their records are kept for different days.
 create function logloom_private.shared_retention_days(p_tenant_id text)
 returns integer
 language plpgsql

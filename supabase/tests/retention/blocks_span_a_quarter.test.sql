@@ -4,7 +4,7 @@ begin;
 \ir ../actors.psql
 \ir ../search/records.psql
 set local client_min_messages = warning;
-select plan(23);
+select plan(24);
 
 -- The last Sunday at the end of a span of four weeks.
 create temp table clock as
@@ -15,10 +15,16 @@ update logloom_private.settings set seal_week_records = 5;
 -- Each of the last 84 days has five records.
 create temp table kept (tenant_id text, days integer, span integer);
 insert into kept
-values ('one', 1, 1), ('seven', 7, 1), ('thirty', 30, 7), ('ninety', 90, 21), ('year', 365, 28);
+values ('one', 1, 1), ('seven', 7, 1), ('thirty', 30, 7), ('ninety', 90, 21), ('year', 365, 28),
+  ('rule', 31, 21);
 insert into logloom.tenants (tenant_id, plan_id) select k.tenant_id, 'pro' from kept k;
 insert into logloom.tenant_settings (tenant_id, retention_days)
 select k.tenant_id, k.days from kept k;
+-- A rule keeps the records of this tenant for 90 days.
+update logloom.tenant_settings
+set retention_rules = array[row('info', null, 90)::public.logloom_retention_rule],
+  rules_days_max = 90
+where tenant_id = 'rule';
 select pg_temp.add_records(jsonb_agg(jsonb_build_object(
   'tenant', k.tenant_id, 'level', 'info', 'msg', format('event %s of %s', i, d),
   'ts', logloom_private.day_start(c.day - d) + i * interval '4 hours'
@@ -73,7 +79,7 @@ select results_eq(
   'select k.tenant_id, pg_temp.stored(k.tenant_id) from kept k order by k.days',
   $$values
     ('one', '{5,0,1}'::integer[]), ('seven', '{35,6,1}'), ('thirty', '{175,34,7}'),
-    ('ninety', '{420,83,21}'), ('year', '{420,83,28}')$$,
+    ('rule', '{420,83,21}'), ('ninety', '{420,83,21}'), ('year', '{420,83,28}')$$,
   'expired records are deleted within a quarter of the retention'
 );
 select results_eq(

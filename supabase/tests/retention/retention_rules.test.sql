@@ -4,7 +4,7 @@ begin;
 \ir ../search/records.psql
 select plan(26);
 update logloom.plans set retention_days_default = 10, retention_days_max = 40;
-update logloom_private.settings set seal_day_records = 10, seal_week_records = 4;
+update logloom_private.settings set seal_day_records = 5;
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('rows', 'pro');
 
 create function pg_temp.day(p_ago integer)
@@ -86,12 +86,12 @@ from logloom.tenant_settings s where s.tenant_id = 'acme';
 select pg_temp.repeat_while('logloom_private.seal_step_at(now()) is not null');
 select is(
   pg_temp.blocks(),
-  '2::15 2:3:20 2:20:5h 4::15 4:3:20 4:20:5h 12::15 12:3:20 12:20:5h 21::15 21:3:20 21:20:5h',
+  '2::15 2:3:20 2:20:5 4::15 4:3:20 4:20:5 12::15 12:3:20 12:20:5 21::15 21:3:20 21:20:5',
   'records are sealed by the days that they are kept'
 );
 select pg_temp.retain(0);
 select is(
-  pg_temp.blocks(), '2::15 2:3:20 2:20:5h 4::15 4:20:5h 12:20:5h', 'retention drops whole blocks'
+  pg_temp.blocks(), '2::15 2:3:20 2:20:5 4::15 4:20:5 12:20:5', 'retention drops whole blocks'
 );
 select is(pg_temp.found(t), '65 debug 20 error 15 info 30', t || ': counts and records agree')
 from unnest(array['acme', 'rows']) t;
@@ -105,14 +105,14 @@ values ('acme', 'erasure', 'queued', 'alice', 'service:api NOT level:debug', '-i
 select pg_temp.repeat_while($$logloom_private.deletion_step(
   (select r.run_id from logloom.retention_runs r where r.kind = 'erasure'))$$);
 select is(
-  pg_temp.blocks(), '2::8 2:3:20 2:20:2h 4::8 4:20:2h 12:20:2h', 'an erasure reaches all blocks'
+  pg_temp.blocks(), '2::8 2:3:20 2:20:2 4::8 4:20:2 12:20:2', 'an erasure reaches all blocks'
 );
 select is(pg_temp.found('acme'), '42 debug 20 error 6 info 16', 'and the counts agree');
 
 update logloom.plans set archive_days = 3650;
 select pg_temp.retain(3);
 select is(
-  pg_temp.blocks(), '2::8 2:3:20 2:20:2h 4::8 4:20:2h 12:20:2h', 'what is not archived stays'
+  pg_temp.blocks(), '2::8 2:3:20 2:20:2 4::8 4:20:2 12:20:2', 'what is not archived stays'
 );
 create temp table archived as
 select jsonb_agg(to_jsonb(l)) as records from pg_temp.all_records() l
@@ -126,7 +126,7 @@ select 'acme', pg_temp.day(2), pg_temp.day(2), 1, 'key', 'verified', d.d, d.d + 
   now()
 from logloom_private.day_start(pg_temp.day(2)) d (d);
 select pg_temp.retain(3);
-select is(pg_temp.blocks(), '2::8 2:20:2h 4::8 4:20:2h 12:20:2h', 'what is archived goes');
+select is(pg_temp.blocks(), '2::8 2:20:2 4::8 4:20:2 12:20:2', 'what is archived goes');
 select pg_temp.repeat_while('logloom_private.verify_on()');
 select is_empty(
   $$select from logloom_private.verification_differences d
@@ -145,7 +145,7 @@ select from public.set_retention_rules(p_rules => '[]');
 select pg_temp.act_as_postgres();
 select pg_temp.retain(8);
 select is(
-  pg_temp.blocks(), '2::8 2::20h 2:20:2h 4:20:2h 12:20:2h', 'sealed records keep their days'
+  pg_temp.blocks(), '2::8 2::20h 2:20:2 4:20:2 12:20:2', 'sealed records keep their days'
 );
 select pg_temp.retain(19), pg_temp.retain(21);
 select is(s.rules_days_max, null, 'until the longest of them is over')
