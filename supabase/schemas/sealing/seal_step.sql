@@ -54,6 +54,7 @@ declare
   v_state logloom_private.sealing_days;
   v_tenant_id text;
   v_kept_days integer;
+  v_last_kept_days integer;
   v_together record;
   v_span integer;
   v_records integer := 0;
@@ -75,15 +76,24 @@ begin
     return false;
   end if;
   begin
-    -- Records are in blocks of their own for each number of days that they are kept.
+    select c.kept_days into v_last_kept_days
+    from logloom_private.blocks c
+    where c.tenant_id = v_tenant_id
+    order by c.block_id desc
+    limit 1;
+    -- Records are in blocks of their own for each number of days that they are kept. Goes on with
+    -- the days of the last block: each other number may cost a scan of all rows that are left.
     for v_kept_days in
-      select null::integer
-      union
-      select r.days
-      from logloom.tenant_settings s
-      cross join unnest(s.retention_rules) r
-      where s.tenant_id = v_tenant_id
-      order by 1 nulls first
+      select k.days
+      from (
+        select null::integer
+        union
+        select r.days
+        from logloom.tenant_settings s
+        cross join unnest(s.retention_rules) r
+        where s.tenant_id = v_tenant_id
+      ) k (days)
+      order by k.days is distinct from v_last_kept_days, k.days nulls first
     loop
       v_together :=
         logloom_private.days_to_seal_together(v_tenant_id, p_day, p_now, v_kept_days);

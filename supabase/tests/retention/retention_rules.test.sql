@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(26);
+select plan(27);
 update logloom.plans set retention_days_default = 10, retention_days_max = 40;
 update logloom_private.settings set seal_day_records = 5;
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('rows', 'pro');
@@ -150,6 +150,23 @@ select is(
 select pg_temp.retain(19), pg_temp.retain(21);
 select is(s.rules_days_max, null, 'until the longest of them is over')
 from logloom.tenant_settings s where s.tenant_id = 'acme';
+
+-- Sealing goes on with the days of the last block and does not count all rows for the others.
+set local enable_seqscan = off;
+update logloom_private.settings set seal_block_records = 10;
+insert into logloom.tenants (tenant_id, plan_id) values ('debug', 'pro');
+insert into logloom.tenant_settings (tenant_id, retention_rules, rules_days_max)
+values ('debug', array[row('debug', null, 3)::public.logloom_retention_rule], 3);
+select pg_temp.add_records(jsonb_agg(jsonb_build_object(
+  'tenant', 'debug', 'level', case when i = 1 then 'warn' else 'debug' end,
+  'ts', logloom_private.day_start(pg_temp.day(2)) + i * interval '1 minute'
+)))
+from generate_series(1, 400) i;
+select pg_temp.repeat_while('logloom_private.seal_day_step(pg_temp.day(2), now())');
+select cmp_ok(
+  s.idx_tup_fetch, '<', 4000::bigint, 'it reads each of 400 rows a few times, in 40 steps'
+)
+from pg_stat_xact_user_tables s where s.relname = logloom_private.partition_name(pg_temp.day(2));
 
 select * from finish();
 rollback;
