@@ -40,6 +40,7 @@ declare
   v_from constant timestamptz := logloom_private.day_start(p_day);
   v_to constant timestamptz := logloom_private.day_start(p_day + 1);
   v_block logloom_private.blocks;
+  v_blocks integer := 0;
   v_rows logloom_private.sql_source;
   v_end logloom_private.log_key;
   v_deleted bigint := 0;
@@ -49,15 +50,22 @@ begin
     from logloom_private.blocks c
     where c.tenant_id = p_tenant_id and c.last_ts >= v_from and c.last_ts < v_to
       and c.damaged_at is null and p_day < p_today - coalesce(c.kept_days, v_days)
-    limit 5
   loop
-    perform logloom_private.require_intact(v_block);
+    perform logloom_private.can_read(v_block.format);
+    if not logloom_private.block_is_intact(v_block) then
+      update logloom_private.blocks c
+      set damaged_at = now()
+      where c.tenant_id = p_tenant_id and c.block_id = v_block.block_id;
+      continue;
+    end if;
     if not v_block.holds_counts then
       perform logloom_private.count_sealed(v_block, null, -1);
     end if;
     delete from logloom_private.blocks c
     where c.tenant_id = p_tenant_id and c.block_id = v_block.block_id;
     v_deleted := v_deleted + v_block.records;
+    v_blocks := v_blocks + 1;
+    exit when v_blocks = 5;
   end loop;
   if v_deleted = 0 then
     v_rows := logloom_private.tenant_rows_sql(p_tenant_id, v_from, v_to, format(

@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(27);
+select plan(29);
 update logloom.plans set retention_days_default = 10, retention_days_max = 40;
 update logloom_private.settings set seal_day_records = 5;
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('rows', 'pro');
@@ -89,6 +89,20 @@ select is(
   '2::15 2:3:20 2:20:5 4::15 4:3:20 4:20:5 12::15 12:3:20 12:20:5 21::15 21:3:20 21:20:5',
   'records are sealed by the days that they are kept'
 );
+-- A damaged block stays. It keeps no other block of its day.
+savepoint intact;
+update logloom_private.blocks b set checksum = 'damaged'
+where b.tenant_id = 'acme' and b.kept_days = 3
+  and logloom_private.utc_day(b.last_ts) = pg_temp.day(12);
+select pg_temp.retain(0);
+select pg_temp.blocks() as blocks, count(*) as damaged
+from logloom_private.blocks b where b.damaged_at is not null \gset
+rollback to savepoint intact;
+select is(
+  :'blocks'::text, '2::15 2:3:20 2:20:5 4::15 4:20:5 12:3:20 12:20:5', 'a damaged block stays alone'
+);
+select is(:damaged, 1, 'and is marked');
+
 select pg_temp.retain(0);
 select is(
   pg_temp.blocks(), '2::15 2:3:20 2:20:5 4::15 4:20:5 12:20:5', 'retention drops whole blocks'
