@@ -58,6 +58,15 @@ begin
       where c.tenant_id = p_tenant_id and c.block_id = v_block.block_id;
       continue;
     end if;
+    perform logloom_private.add_gaps(
+      s, logloom_private.utc_day(v_block.first_ts), logloom_private.utc_day(v_block.last_ts)
+    )
+    from logloom.log_streams s
+    where s.tenant_id = p_tenant_id and s.source = 'logs'
+      and s.position_seq <= v_block.last_write_seq
+      and bit_count(logloom_private.block_bits(
+        v_block, (logloom_private.query_or_all(s)).tree, v_block.first_ts, 'infinity'
+      )) > 0;
     if not v_block.holds_counts then
       perform logloom_private.count_sealed(v_block, null, -1);
     end if;
@@ -73,6 +82,12 @@ begin
     ));
     v_end := logloom_private.rows_end(v_rows);
     if v_end.ts is not null then
+      perform logloom_private.add_gaps(s, p_day, p_day)
+      from logloom.log_streams s
+      where s.tenant_id = p_tenant_id and s.source = 'logs'
+        and logloom_private.lacks_rows(s, logloom_private.rows_to_end(
+          v_rows, v_end, (logloom_private.query_or_all(s)).filter
+        ));
       v_deleted := logloom_private.delete_to_end(v_rows, v_end, 'true');
     end if;
   end if;
@@ -117,7 +132,6 @@ begin
   end if;
   begin
     if not logloom_private.awaits_archive(v_tenant_id, v_day, p_place.today) then
-      perform logloom_private.note_stream_gaps(v_day, p_place.today, array[v_tenant_id]);
       v_deleted := logloom_private.delete_day_by_rules(v_tenant_id, v_day, p_place.today);
     end if;
     if v_deleted > 0 then

@@ -1,5 +1,65 @@
--- Records a gap if retention deletes records of a day that the stream has not sent yet. Called
--- before the deletion.
+-- Returns whether the stream has not sent all of these rows.
+create function logloom_private.lacks_rows(
+  p_stream logloom.log_streams,
+  p_rows logloom_private.sql_source
+)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_lacks_rows boolean;
+begin
+  p_rows.where_sql := p_rows.where_sql || format(
+    ' and (l.write_seq > %s or l.write_seq = %s and l.id > %L::uuid)',
+    p_stream.position_seq - (p_stream.position_id is null)::integer, p_stream.position_seq,
+    p_stream.position_id
+  );
+  execute 'select exists (select ' || logloom_private.source_sql(p_rows) || ')' into v_lacks_rows;
+  return v_lacks_rows;
+end;
+$$;
+
+-- Returns the stream's query, or all records if the query no longer works in its view.
+create function logloom_private.query_or_all(p_stream logloom.log_streams)
+returns logloom_private.compiled_query
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.stream_query(p_stream);
+exception
+  when sqlstate 'PT400' or sqlstate 'PT403' then
+    p_stream.query_dsl := null;
+    p_stream.view_id := null;
+    return logloom_private.stream_query(p_stream);
+end;
+$$;
+
+-- Records a gap for each of these days. Called before their records are deleted.
+create function logloom_private.add_gaps(
+  p_stream logloom.log_streams,
+  p_from date,
+  p_through date
+)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into logloom.log_stream_failures (stream_id, tenant_id, kind, ts_from, ts_to, error)
+  select
+    p_stream.stream_id, p_stream.tenant_id, 'gap', logloom_private.day_start(p_from + d.n),
+    logloom_private.day_start(p_from + d.n + 1),
+    'Retention deleted records of this day before they were sent'
+  from generate_series(0, p_through - p_from) d (n)
+  on conflict do nothing;
+end;
+$$;
+
+-- Records a gap if retention deletes a day of which the stream has not sent all records yet.
 create function logloom_private.note_gap(p_stream logloom.log_streams, p_day date)
 returns void
 language plpgsql
@@ -8,31 +68,16 @@ as $$
 declare
   v_from constant timestamptz := logloom_private.day_start(p_day);
   v_to constant timestamptz := logloom_private.day_start(p_day + 1);
-  v_is_waiting boolean;
 begin
-  execute 'select exists (select ' || logloom_private.source_sql(logloom_private.tenant_rows_sql(
-    p_stream.tenant_id, v_from, v_to,
-    format(
-      '(l.write_seq > %s or l.write_seq = %s and l.id > %L::uuid)',
-      p_stream.position_seq - (p_stream.position_id is null)::integer, p_stream.position_seq,
-      p_stream.position_id
-    )
-  )) || ')'
-  into v_is_waiting;
-  if v_is_waiting or exists (
+  if logloom_private.lacks_rows(
+    p_stream, logloom_private.tenant_rows_sql(p_stream.tenant_id, v_from, v_to, 'true')
+  ) or exists (
     select
     from logloom_private.blocks b
     where b.tenant_id = p_stream.tenant_id and b.last_ts >= v_from and b.first_ts < v_to
       and b.last_write_seq >= p_stream.position_seq
   ) then
-    insert into logloom.log_stream_failures (
-      stream_id, tenant_id, kind, ts_from, ts_to, error
-    )
-    values (
-      p_stream.stream_id, p_stream.tenant_id, 'gap', v_from, v_to,
-      'Retention deleted records of this day before they were sent'
-    )
-    on conflict do nothing;
+    perform logloom_private.add_gaps(p_stream, p_day, p_day);
   end if;
 end;
 $$;

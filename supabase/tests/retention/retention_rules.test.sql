@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(29);
+select plan(30);
 update logloom.plans set retention_days_default = 10, retention_days_max = 40;
 update logloom_private.settings set seal_day_records = 5;
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('rows', 'pro');
@@ -103,12 +103,26 @@ select is(
 );
 select is(:damaged, 1, 'and is marked');
 
+insert into logloom.log_streams (tenant_id, name, kind, config, position_seq, query_dsl)
+select t, t || ' ' || q, 'webhook', '{}', 1 + (q = 'ahead')::int, nullif(q, 'all')
+from unnest('{acme,rows}'::text[]) t, unnest('{ahead,all,level:error,level:}'::text[]) q;
 select pg_temp.retain(0);
 select is(
   pg_temp.blocks(), '2::15 2:3:20 2:20:5 4::15 4:20:5 12:20:5', 'retention drops whole blocks'
 );
 select is(pg_temp.found(t), '65 debug 20 error 15 info 30', t || ': counts and records agree')
 from unnest(array['acme', 'rows']) t;
+select is(
+  array(
+    select concat_ws(' ', s.name, pg_temp.day(0) - logloom_private.utc_day(f.ts_from))
+    from logloom.log_stream_failures f join logloom.log_streams s on s.stream_id = f.stream_id
+    order by s.name collate "C", f.ts_from desc
+  ),
+  '{acme all 4,acme all 12,acme all 21,acme level: 4,acme level: 12,acme level: 21,
+    acme level:error 21,rows all 4,rows all 12,rows all 21,rows level: 4,rows level: 12,
+    rows level: 21,rows level:error 21}',
+  'streams that lost records note gaps for the days of these'
+);
 select is(r.records, 95::bigint, 'with a receipt') from logloom.retention_runs r;
 select pg_temp.repeat_while('logloom_private.verify_on()');
 select is_empty('select from logloom_private.verification_differences', 'a verification agrees');
