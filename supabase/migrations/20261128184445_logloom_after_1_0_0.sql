@@ -1963,6 +1963,26 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.add_gaps (
+  p_stream  logloom.log_streams,
+  p_from    date,
+  p_through date
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  insert into logloom.log_stream_failures (stream_id, tenant_id, kind, ts_from, ts_to, error)
+  select
+    p_stream.stream_id, p_stream.tenant_id, 'gap', logloom_private.day_start(p_from + d.n),
+    logloom_private.day_start(p_from + d.n + 1),
+    'Retention deleted records of this day before they were sent'
+  from generate_series(0, p_through - p_from) d (n)
+  on conflict do nothing;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.add_sql_log (
   p_level     text,
   p_msg       text,
@@ -8538,8 +8558,9 @@ CREATE OR REPLACE FUNCTION logloom_private.days_to_seal_together (
   AS $function$
 declare
   v_settings logloom_private.settings;
-  v_month constant integer :=
-    logloom_private.block_days(logloom_private.shared_retention_days(p_tenant_id));
+  v_month constant integer := logloom_private.block_days(
+    coalesce(p_kept_days, logloom_private.retention_days(p_tenant_id))
+  );
   v_filter constant text := format(
     '(%s) is not distinct from %L::integer', logloom_private.rule_days_sql(p_tenant_id), p_kept_days
   );
@@ -8778,7 +8799,6 @@ begin
   end if;
   begin
     if not logloom_private.awaits_archive(v_tenant_id, v_day, p_place.today) then
-      perform logloom_private.note_stream_gaps(v_day, p_place.today, array[v_tenant_id]);
       v_deleted := logloom_private.delete_day_by_rules(v_tenant_id, v_day, p_place.today);
     end if;
     if v_deleted > 0 then
@@ -8816,6 +8836,7 @@ declare
   v_from constant timestamptz := logloom_private.day_start(p_day);
   v_to constant timestamptz := logloom_private.day_start(p_day + 1);
   v_block logloom_private.blocks;
+  v_blocks integer := 0;
   v_rows logloom_private.sql_source;
   v_end logloom_private.log_key;
   v_deleted bigint := 0;
@@ -8825,15 +8846,31 @@ begin
     from logloom_private.blocks c
     where c.tenant_id = p_tenant_id and c.last_ts >= v_from and c.last_ts < v_to
       and c.damaged_at is null and p_day < p_today - coalesce(c.kept_days, v_days)
-    limit 5
   loop
-    perform logloom_private.require_intact(v_block);
+    perform logloom_private.can_read(v_block.format);
+    if not logloom_private.block_is_intact(v_block) then
+      update logloom_private.blocks c
+      set damaged_at = now()
+      where c.tenant_id = p_tenant_id and c.block_id = v_block.block_id;
+      continue;
+    end if;
+    perform logloom_private.add_gaps(
+      s, logloom_private.utc_day(v_block.first_ts), logloom_private.utc_day(v_block.last_ts)
+    )
+    from logloom.log_streams s
+    where s.tenant_id = p_tenant_id and s.source = 'logs'
+      and s.position_seq <= v_block.last_write_seq
+      and bit_count(logloom_private.block_bits(
+        v_block, (logloom_private.query_or_all(s)).tree, v_block.first_ts, 'infinity'
+      )) > 0;
     if not v_block.holds_counts then
       perform logloom_private.count_sealed(v_block, null, -1);
     end if;
     delete from logloom_private.blocks c
     where c.tenant_id = p_tenant_id and c.block_id = v_block.block_id;
     v_deleted := v_deleted + v_block.records;
+    v_blocks := v_blocks + 1;
+    exit when v_blocks = 5;
   end loop;
   if v_deleted = 0 then
     v_rows := logloom_private.tenant_rows_sql(p_tenant_id, v_from, v_to, format(
@@ -8841,6 +8878,12 @@ begin
     ));
     v_end := logloom_private.rows_end(v_rows);
     if v_end.ts is not null then
+      perform logloom_private.add_gaps(s, p_day, p_day)
+      from logloom.log_streams s
+      where s.tenant_id = p_tenant_id and s.source = 'logs'
+        and logloom_private.lacks_rows(s, logloom_private.rows_to_end(
+          v_rows, v_end, (logloom_private.query_or_all(s)).filter
+        ));
       v_deleted := logloom_private.delete_to_end(v_rows, v_end, 'true');
     end if;
   end if;
@@ -10102,6 +10145,66 @@ begin
     );
   end if;
   return v_erased;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.erasure_does_not_reach (
+  p_run logloom.retention_runs
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return jsonb_build_array(
+    jsonb_build_object(
+      'kind', 'exports', 'ts_from', p_run.ts_from, 'ts_to', p_run.ts_to
+    )
+  ) || coalesce(
+    (
+      select jsonb_agg(
+        jsonb_build_object(
+          'kind', 'log_stream', 'name', s.name, 'to', s.kind, 'sent_from', s.created_at,
+          'sent_to', s.last_success_at
+        )
+        order by s.created_at, s.stream_id
+      )
+      from logloom.log_streams s
+      where s.tenant_id = p_run.tenant_id and s.source = 'logs' and s.sent_records > 0
+    ),
+    '[]'
+  ) || coalesce(
+    (
+      select jsonb_agg(
+        jsonb_build_object(
+          'kind', 'damaged_block', 'records', c.records, 'ts_from', c.first_ts,
+          'ts_to', c.last_ts + interval '1 microsecond'
+        )
+        order by c.first_ts, c.block_id
+      )
+      from logloom_private.blocks c
+      where c.tenant_id = p_run.tenant_id and c.damaged_at is not null
+        and c.last_ts >= p_run.ts_from and c.first_ts < p_run.ts_to
+    ),
+    '[]'
+  ) || coalesce(
+    (
+      select jsonb_agg(
+        jsonb_build_object(
+          'kind', 'alerts', 'alerts', a.alerts, 'ts_from', a.ts_from, 'ts_to', a.ts_to
+        )
+      )
+      from (
+        select count(*) as alerts, min(h.window_start) as ts_from, max(h.window_end) as ts_to
+        from logloom.alert_history h
+        where h.tenant_id = p_run.tenant_id and h."group" is not null
+          and h.window_end > p_run.ts_from and h.window_start < p_run.ts_to
+        having count(*) > 0
+      ) a
+    ),
+    '[]'
+  );
 end;
 $function$;
 
@@ -14165,6 +14268,28 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.lacks_rows (
+  p_stream logloom.log_streams,
+  p_rows   logloom_private.sql_source
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_lacks_rows boolean;
+begin
+  p_rows.where_sql := p_rows.where_sql || format(
+    ' and (l.write_seq > %s or l.write_seq = %s and l.id > %L::uuid)',
+    p_stream.position_seq - (p_stream.position_id is null)::integer, p_stream.position_seq,
+    p_stream.position_id
+  );
+  execute 'select exists (select ' || logloom_private.source_sql(p_rows) || ')' into v_lacks_rows;
+  return v_lacks_rows;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.largest_groups (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -17495,31 +17620,16 @@ CREATE OR REPLACE FUNCTION logloom_private.note_gap (
 declare
   v_from constant timestamptz := logloom_private.day_start(p_day);
   v_to constant timestamptz := logloom_private.day_start(p_day + 1);
-  v_is_waiting boolean;
 begin
-  execute 'select exists (select ' || logloom_private.source_sql(logloom_private.tenant_rows_sql(
-    p_stream.tenant_id, v_from, v_to,
-    format(
-      '(l.write_seq > %s or l.write_seq = %s and l.id > %L::uuid)',
-      p_stream.position_seq - (p_stream.position_id is null)::integer, p_stream.position_seq,
-      p_stream.position_id
-    )
-  )) || ')'
-  into v_is_waiting;
-  if v_is_waiting or exists (
+  if logloom_private.lacks_rows(
+    p_stream, logloom_private.tenant_rows_sql(p_stream.tenant_id, v_from, v_to, 'true')
+  ) or exists (
     select
     from logloom_private.blocks b
     where b.tenant_id = p_stream.tenant_id and b.last_ts >= v_from and b.first_ts < v_to
       and b.last_write_seq >= p_stream.position_seq
   ) then
-    insert into logloom.log_stream_failures (
-      stream_id, tenant_id, kind, ts_from, ts_to, error
-    )
-    values (
-      p_stream.stream_id, p_stream.tenant_id, 'gap', v_from, v_to,
-      'Retention deleted records of this day before they were sent'
-    )
-    on conflict do nothing;
+    perform logloom_private.add_gaps(p_stream, p_day, p_day);
   end if;
 end;
 $function$;
@@ -20344,6 +20454,24 @@ begin
   v_query := logloom_private.scoped_query(p_scope, v_query, '');
   v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
   return v_query;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_or_all (
+  p_stream logloom.log_streams
+)
+  RETURNS logloom_private.compiled_query
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.stream_query(p_stream);
+exception
+  when sqlstate 'PT400' or sqlstate 'PT403' then
+    p_stream.query_dsl := null;
+    p_stream.view_id := null;
+    return logloom_private.stream_query(p_stream);
 end;
 $function$;
 
@@ -26004,6 +26132,8 @@ declare
   v_query_dsl text;
   v_window_minutes integer;
   v_view_id uuid;
+  v_is_reopened boolean;
+  v_records bigint;
   v_query logloom_private.compiled_query;
   v_due logloom_private.alert_window[];
   v_start timestamptz;
@@ -26014,15 +26144,21 @@ declare
 begin
   select s.* into v_settings from logloom_private.settings s;
   select g.* into v_group from logloom_private.alert_groups g where g.group_id = p_group_id;
-  select array_agg(r.rule_id), min(r.query_dsl), min(r.window_minutes), min(r.view_id::text)
-  into v_rule_ids, v_query_dsl, v_window_minutes, v_view_id
+  select
+    array_agg(r.rule_id), min(r.query_dsl), min(r.window_minutes), min(r.view_id::text),
+    bool_or(r.reopened_from is not null)
+  into v_rule_ids, v_query_dsl, v_window_minutes, v_view_id, v_is_reopened
   from logloom_private.planned_alert_rules r
   where r.group_id = p_group_id;
   v_due := array(select d from logloom_private.due_alert_windows(v_rule_ids, p_round) d);
   for v_start, v_end in
     select distinct d.window_start, d.window_end from unnest(v_due) d order by 2 desc
   loop
-    v_began := clock_timestamp();
+    -- Windows that are evaluated again share one budget: late records reopen up to an hour.
+    if v_began is null or not v_is_reopened then
+      v_began := clock_timestamp();
+      v_records := 0;
+    end if;
     v_query := logloom_private.compile_rule(
       v_group.tenant_id, v_query_dsl, v_view_id, v_end
     );
@@ -26030,11 +26166,12 @@ begin
     v_reading := logloom_private.read_alert_pieces(
       v_group.tenant_id, v_start, v_end, null, logloom_private.query_sql(v_query.tree, 'l'),
       'insert into ' || v_matches || ' select f.* from found f',
-      v_began + v_settings.alert_rule_budget, v_settings.alert_rule_records
+      v_began + v_settings.alert_rule_budget, v_settings.alert_rule_records - v_records
     );
+    v_records := v_records + v_reading.records;
     if not v_reading.is_complete then
       perform logloom_private.rest_alert_group(
-        v_group, p_now, v_reading.records, logloom_private.milliseconds_since(v_began)
+        v_group, p_now, v_records, logloom_private.milliseconds_since(v_began)
       );
       return 0;
     end if;
@@ -26429,6 +26566,7 @@ declare
   v_state logloom_private.sealing_days;
   v_tenant_id text;
   v_kept_days integer;
+  v_last_kept_days integer;
   v_together record;
   v_span integer;
   v_records integer := 0;
@@ -26450,15 +26588,24 @@ begin
     return false;
   end if;
   begin
-    -- Records are in blocks of their own for each number of days that they are kept.
+    select c.kept_days into v_last_kept_days
+    from logloom_private.blocks c
+    where c.tenant_id = v_tenant_id
+    order by c.block_id desc
+    limit 1;
+    -- Records are in blocks of their own for each number of days that they are kept. Goes on with
+    -- the days of the last block: each other number may cost a scan of all rows that are left.
     for v_kept_days in
-      select null::integer
-      union
-      select r.days
-      from logloom.tenant_settings s
-      cross join unnest(s.retention_rules) r
-      where s.tenant_id = v_tenant_id
-      order by 1 nulls first
+      select k.days
+      from (
+        select null::integer
+        union
+        select r.days
+        from logloom.tenant_settings s
+        cross join unnest(s.retention_rules) r
+        where s.tenant_id = v_tenant_id
+      ) k (days)
+      order by k.days is distinct from v_last_kept_days, k.days nulls first
     loop
       v_together :=
         logloom_private.days_to_seal_together(v_tenant_id, p_day, p_now, v_kept_days);
@@ -26472,7 +26619,9 @@ begin
     if v_records > 0 then
       v_span := case
         when v_together.are_small
-          then logloom_private.block_days(logloom_private.shared_retention_days(v_tenant_id))
+          then logloom_private.block_days(
+            coalesce(v_kept_days, logloom_private.retention_days(v_tenant_id))
+          )
         else 1
       end;
       perform logloom_private.merge_small_blocks(
@@ -27734,27 +27883,27 @@ declare
   v_tenant record;
   v_through text;
   v_block_id bigint;
+  v_days integer;
   v_error text;
 begin
   -- Goes tenant by tenant, because the blocks may be on other nodes.
   for v_tenant in
-    select
-      k.tenant_id,
-      logloom_private.block_days(logloom_private.shared_retention_days(k.tenant_id)) as days
+    select k.tenant_id, logloom_private.retention_days(k.tenant_id) as days
     from logloom_private.first_kept_days(p_place.today) k
     where k.tenant_id > p_place.spans_through
     order by k.tenant_id
     limit logloom_private.retention_step_tenants()
   loop
-    select min(c.block_id) into v_block_id
+    select c.block_id, d.days into v_block_id, v_days
     from logloom_private.blocks c
+    cross join logloom_private.block_days(coalesce(c.kept_days, v_tenant.days)) d (days)
     where c.tenant_id = v_tenant.tenant_id and c.holds_counts
-      and logloom_private.utc_day(c.last_ts) - logloom_private.utc_day(c.first_ts) >= v_tenant.days;
-    if v_block_id is not null then
+      and logloom_private.utc_day(c.last_ts) - logloom_private.utc_day(c.first_ts) >= d.days
+    order by c.block_id
+    limit 1;
+    if found then
       begin
-        perform logloom_private.rewrite_blocks(
-          v_tenant.tenant_id, array[v_block_id], v_tenant.days
-        );
+        perform logloom_private.rewrite_blocks(v_tenant.tenant_id, array[v_block_id], v_days);
         v_through := coalesce(v_through, p_place.spans_through);
       exception
         when lock_not_available or disk_full then
@@ -28474,6 +28623,7 @@ CREATE OR REPLACE FUNCTION logloom_private.stream_end (
   LANGUAGE plpgsql
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
   AS $function$
 begin
   if p_stream.source = 'logs' then
@@ -28486,6 +28636,9 @@ begin
     )
     from logloom.audit_digests d
     where d.tenant_id = p_stream.tenant_id
+      -- The first digest that the stream may lack is the one of the day before its position.
+      and d.day >= '1970-01-01'::date - 1
+        + (coalesce(p_stream.position_seq, 0) / 1000000000)::integer
   );
 end;
 $function$;
