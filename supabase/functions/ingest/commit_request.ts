@@ -178,10 +178,10 @@ function sliceCommit(
   };
 }
 
-/** How many events are spans, which may use only a share of the tenant's month. */
+/** How many events are spans or events of spans, which may use only a share of the tenant's month. */
 function spansIn({ p_attrs: attrs = [] }: Batch): number {
   let spans = 0;
-  for (const one of attrs) if (one?.kind === "span") spans++;
+  for (const one of attrs) if (one?.kind === "span" || one?.kind === "span_event") spans++;
   return spans;
 }
 

@@ -50,7 +50,7 @@ begin
     coalesce(m.ts_min, v_received_at), coalesce(m.ts_max, v_received_at), m.record_bytes,
     v_dropped, p_request.p_rule_counts,
     case when p_request.p_spans > 0 then (
-      select count(*) from unnest(p_request.p_attrs) a where a ->> 'kind' = 'span'
+      select count(*) from unnest(p_request.p_attrs) a where logloom_private.is_of_span(a)
     ) else 0 end,
     -- fields sent joined: p_request.p_{name}
     p_request.p_ts, p_request.p_level, p_request.p_msg, p_request.p_service, p_request.p_env,

@@ -5,8 +5,8 @@ language sql
 immutable
 return interval '24 hours';
 
--- Returns an answer without its list of errors, which can be long. Adds the allowed range of ts,
--- from which the list can be made again.
+-- Returns an answer without its list of errors, which can be long. Adds the allowed range of ts and
+-- number of spans, from which the list can be made again.
 create function logloom_private.without_errors(
   p_state logloom_private.ingest_state,
   p_answer json
@@ -21,7 +21,8 @@ begin
     return p_answer;
   end if;
   return p_answer::jsonb - 'errors' || jsonb_build_object(
-    'keeps_from', p_state.keeps_from, 'takes_to', p_state.takes_to
+    'keeps_from', p_state.keeps_from, 'takes_to', p_state.takes_to,
+    'spans_left', p_state.spans_left
   );
 end;
 $$;

@@ -155,13 +155,18 @@ begin
     return row(logloom_private.rules_of(p_state), '{}'::jsonb, 0, 412);
   end if;
   if v_earlier_answer ->> 'takes_to' is not null then
-    -- Uses the times of the first answer, so that the same events are rejected again.
+    -- Uses the limits of the first answer, so that the same events are rejected again.
     p_state.keeps_from := v_earlier_answer ->> 'keeps_from';
     p_state.takes_to := v_earlier_answer ->> 'takes_to';
+    p_state.spans_left := v_earlier_answer ->> 'spans_left';
+  elsif p_request.p_spans > p_state.spans_left
+    - p_state.batches * logloom_private.batch_max_events()
+  then
+    p_state.spans_left := logloom_private.spans_left(p_state);
   end if;
   if p_state.keeps_from > any (p_request.p_ts) or p_state.takes_to < any (p_request.p_ts)
     or p_state.service <> any (p_request.p_service)
-    or p_state.spans_are_full and p_request.p_spans > 0
+    or p_request.p_spans > p_state.spans_left
   then
     p_request := logloom_private.reject_events(p_request, p_state);
   end if;
@@ -209,7 +214,7 @@ begin
   if v_earlier_answer is not null then
     if v_earlier_answer ->> 'takes_to' is not null then
       v_earlier_answer := (
-        v_answer.body::jsonb || v_earlier_answer::jsonb - '{keeps_from,takes_to}'::text[]
+        v_answer.body::jsonb || v_earlier_answer::jsonb - '{keeps_from,takes_to,spans_left}'::text[]
       )::json;
     end if;
     return row(v_earlier_answer, logloom_private.quota_headers(p_state, 0), 0, 200);

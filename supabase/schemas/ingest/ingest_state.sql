@@ -81,7 +81,7 @@ begin
     v_sender.service,
     (select r.version from logloom_private.ingest_rule_sets r
       where r.tenant_id = v_sender.tenant_id)::text,
-    m.spans >= v_plan.max_span_share::float8 * v_plan.monthly_events_limit,
+    floor(v_plan.max_span_share::numeric * v_plan.monthly_events_limit)::bigint - m.spans,
     t.bytes >= s.max_storage_bytes and (s.storage_policy = 'refuse' or t.is_stuck)
   into v_state
   from logloom_private.queue_pointer q
@@ -109,5 +109,23 @@ begin
     from logloom_private.usage_of(v_sender.tenant_id, v_month::date) u;
   end if;
   return v_state;
+end;
+$$;
+
+-- Returns how many spans the share of the month still takes, after those in the queue.
+create function logloom_private.spans_left(p_state logloom_private.ingest_state)
+returns bigint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_month constant date := date_trunc('month', now() at time zone 'UTC');
+begin
+  return (
+    select
+      floor((p_state.plan).max_span_share::numeric * (p_state.plan).monthly_events_limit)
+      - coalesce(sum(u.spans), 0)
+    from logloom_private.usage_of(p_state.tenant_id, v_month) u
+  );
 end;
 $$;

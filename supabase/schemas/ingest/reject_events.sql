@@ -50,6 +50,13 @@ begin
 end;
 $$;
 
+-- Whether an event is a span or an event of a span. Both count for the share of the spans.
+create function logloom_private.is_of_span(p_attrs jsonb)
+returns boolean
+language sql
+immutable
+return coalesce(p_attrs ->> 'kind' in ('span', 'span_event'), false);
+
 -- Removes events whose ts is out of range, or whose service the sender may not send for, and spans
 -- above their share of the month. Counts them in p_rejected and lists them in p_errors by their
 -- index in the request: the first 100, or all if p_all_errors.
@@ -75,8 +82,6 @@ declare
   v_old constant text := format(
     'ts is older than the retention of %s days', logloom_private.longest_days(p_state.tenant_id)
   );
-  v_refuses_spans constant boolean :=
-    p_state.spans_are_full and coalesce(p_request.p_spans, 0) > 0;
   v_share constant text := format(
     'Plan limit exceeded: spans are %s %% of the month''s events',
     round((100 * (p_state.plan).max_span_share)::numeric)
@@ -87,11 +92,19 @@ begin
     p_request := logloom_private.without_wrong_guesses(p_request, p_state);
   end if;
   v_is_kept := array(
-    select (e.ts between p_state.keeps_from and p_state.takes_to) is not false
-      and (e.service = p_state.service) is not false
-      and not (v_refuses_spans and (e.attrs ->> 'kind' = 'span') is true)
-    from unnest(p_request.p_ts, p_request.p_service, p_request.p_attrs)
-      with ordinality e (ts, service, attrs, i)
+    select e.is_allowed and (
+      not e.is_of_span
+      or count(*) filter (where e.is_allowed and e.is_of_span) over (order by e.i)
+        <= p_state.spans_left
+    ) is not false
+    from (
+      select
+        u.i, logloom_private.is_of_span(u.attrs) as is_of_span,
+        (u.ts between p_state.keeps_from and p_state.takes_to) is not false
+        and (u.service = p_state.service) is not false as is_allowed
+      from unnest(p_request.p_ts, p_request.p_service, p_request.p_attrs)
+        with ordinality u (ts, service, attrs, i)
+    ) e
     order by e.i
   );
   p_request.p_errors := (

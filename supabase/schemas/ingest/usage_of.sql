@@ -1,17 +1,18 @@
--- Returns what a tenant has sent per UTC day since p_from, including the queue.
+-- Returns what a tenant has sent per UTC day since p_from, including the queue. spans: how many of
+-- the events are spans.
 create function logloom_private.usage_of(p_tenant_id text, p_from date)
-returns setof public.logloom_usage_day
+returns table (day date, events bigint, bytes bigint, spans bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_pointer logloom_private.queue_pointer;
-  v_metered public.logloom_usage_day[];
+  v_metered logloom.usage_days[];
 begin
   -- One statement has one snapshot: a batch is either in usage_days or after metered_through.
   select
     p.open_slot, p.closed_slot, p.metered_through, array(
-      select row(u.day, u.events, u.bytes)::public.logloom_usage_day
+      select u
       from logloom.usage_days u
       where u.tenant_id = p_tenant_id and u.day >= p_from
     )
@@ -20,13 +21,13 @@ begin
   -- The plan names only these two slots. The third is not locked, so that it can be truncated
   -- meanwhile.
   return query execute $query$
-    select u.day, sum(u.events)::bigint, sum(u.bytes)::bigint
+    select u.day, sum(u.events)::bigint, sum(u.bytes)::bigint, sum(u.spans)::bigint
     from (
-      select m.day, m.events, m.bytes from unnest($1) m
+      select m.day, m.events, m.bytes, m.spans from unnest($1) m
       union all
       select
         (q.received_at at time zone 'UTC')::date, q.events + s.count_dropped::integer * q.dropped,
-        q.bytes
+        q.bytes, q.spans
       from logloom_private.queue q
       cross join logloom_private.settings s
       where q.slot = any ($2) and q.tenant_id = $3 and q.batch_id > $4

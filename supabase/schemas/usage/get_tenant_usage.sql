@@ -124,7 +124,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because the API roles do not read the queue
 begin
-  return query select u.*
+  return query select u.day, u.events, u.bytes
     from logloom_private.usage_of(logloom_private.resolve_tenant(p_tenant_id), p_from) u;
 end;
 $$;

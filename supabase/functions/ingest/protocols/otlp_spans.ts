@@ -38,7 +38,7 @@ export interface OtlpLink {
   attributes: JsonObject;
 }
 
-/** Adds a span as a record with `kind: "span"`, and its events as log records of the same trace. */
+/** Adds a span as a record with `kind: "span"`, and its events as log records of its trace with `kind: "span_event"`. */
 export function addSpan(span: OtlpSpan, origin: OtlpOrigin, events: EventCollector): void {
   const { attributes, start, end } = span;
   const status = enumName(span.statusCode, statusNames);
@@ -73,6 +73,7 @@ export function addSpan(span: OtlpSpan, origin: OtlpOrigin, events: EventCollect
   for (const { time = ts, name, attributes, droppedAttributes } of span.events) {
     const isException = name === "exception";
     const exception = isException ? exceptionText(attributes) : undefined;
+    put(attributes, "kind", "span_event");
     put(attributes, "parent_id", span.spanId);
     put(attributes, "dropped_attributes_count", droppedAttributes);
     addOrigin(attributes, origin);

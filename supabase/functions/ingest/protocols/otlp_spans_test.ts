@@ -106,7 +106,12 @@ Deno.test("a span becomes a record, and its events log records of its trace", as
       level: "info",
       msg: "cache miss",
       ...fields,
-      attrs: { parent_id: "eee19b7ec3c1b174", "attributes.parent_id": "theirs", ...origin },
+      attrs: {
+        kind: "span_event",
+        parent_id: "eee19b7ec3c1b174",
+        "attributes.parent_id": "theirs",
+        ...origin,
+      },
     },
     {
       ts: "2026-11-21T12:34:56.123458Z",
@@ -114,6 +119,7 @@ Deno.test("a span becomes a record, and its events log records of its trace", as
       msg: "CardError: declined",
       ...fields,
       attrs: {
+        kind: "span_event",
         parent_id: "eee19b7ec3c1b174",
         "exception.type": "CardError",
         "exception.message": "declined",
@@ -183,6 +189,7 @@ Deno.test("a partial success counts spans, not their events", async () => {
     partialSuccess: { rejectedSpans: "2", errorMessage },
   });
   assert.equal(asText.calls[0].p_all_errors, true);
+  assert.equal(asText.calls[0].p_spans, 6);
   const asBytes = await receive("/v1/traces", {
     headers: protobuf,
     body: tracesAsProtobuf(request),

@@ -29,5 +29,4 @@ comment on column logloom.usage_days.dropped is
   'Events that ingest rules removed. They are in events only if settings.count_dropped is on.';
 
 comment on column logloom.usage_days.spans is
-  'How many of the events are spans. Queued batches are not in it yet, so spans may exceed their '
-  'share a little.';
+  'How many of the events are spans, or events of spans. Queued batches are not in it yet.';

@@ -51,4 +51,4 @@ comment on type logloom_private.ingest_request is
   '{place: {name: value}}; places count from 1. If such a ts is out of range, it becomes an '
   'attribute. p_dropped: events of this slice that rules of the tenant removed. p_rule_counts: '
   'what each rule did. p_rules_version: the version of the rules that were applied; null: none. '
-  'p_spans: how many of the events are spans.';
+  'p_spans: how many of the events are spans, or events of spans.';

@@ -15,7 +15,7 @@ create type logloom_private.ingest_state as (
   headers jsonb,
   service text,
   rules_version text,
-  spans_are_full boolean,
+  spans_left bigint,
   storage_is_full boolean
 );
 
@@ -25,7 +25,8 @@ comment on type logloom_private.ingest_state is
   'batches: how many batches of the queue may be missing from events and bytes. headers: sent with '
   'every answer; X-Logloom-Writer if pg_cron does not run the writer. service: the only service '
   'that the sender may send for; null: any. rules_version: of the tenant''s ingest rules; null: no '
-  'rule is on. spans_are_full: spans have their share of the month.';
+  'rule is on. spans_left: how many spans their share of the month still takes; null: any number. '
+  'ingest() subtracts those in the queue.';
 
 create type logloom_private.ingest_answer as (
   body json, headers jsonb, ingested integer, status integer
