@@ -47,9 +47,15 @@ export const otlpTraces: Protocol = {
       if (isJson) readSpansJson(content, events, added);
       else readSpansProtobuf(content.bytes, events, added);
       return ({ errors }) => {
-        const refused = new Map(errors.map((error) => [spanOf[error.index], error]));
-        const bySpan = [...refused].map(([index, error]) => ({ ...error, index }));
-        return { rejected: refused.size, errors: bySpan, item: "span", list: "Spans" };
+        const bySpan = new Map(errors.map((error) => [spanOf[error.index], error]));
+        // A span's own record comes first. A span without one of its events is stored.
+        const rejected = errors.filter(({ index }) => spanOf[index - 1] !== spanOf[index]).length;
+        return {
+          rejected,
+          errors: [...bySpan].map(([index, error]) => ({ ...error, index })),
+          item: "span",
+          list: "Spans",
+        };
       };
     }),
 };
@@ -97,13 +103,13 @@ function accepted({ rejected, errors, item, list }: Rejected, isJson: boolean): 
   if (isJson) {
     return json(
       200,
-      rejected === 0
+      errorMessage === ""
         ? {}
         : { partialSuccess: { [`rejected${list}`]: String(rejected), errorMessage } },
     );
   }
   const writer = new PbfWriter();
-  if (rejected > 0) {
+  if (errorMessage !== "") {
     writer.writeMessage(1, (_: undefined, partial) => {
       partial.writeVarintField(1, rejected);
       partial.writeStringField(2, errorMessage);
