@@ -1,4 +1,4 @@
-import { pathOf, runWith } from "./request_fields.ts";
+import { endFields, outerFields, pathOf, runWith } from "./request_fields.ts";
 import { beginSpan, idsIn } from "./spans.ts";
 import type { Fields, Logger } from "./types.ts";
 
@@ -27,21 +27,29 @@ export function guarded<T>(act: () => T): T | undefined {
   }
 }
 
-/** Begins a request. */
+/** Begins a request. Inside of another request or span it is a part of that, unless it was sent with its ids. */
 export function begin(log: Logger, read: () => Asked): Answering {
   const asked = guarded(read);
   const header = (name: string) => guarded(() => String(asked?.header(name) ?? "")) ?? "";
-  const ids = idsIn(header("traceparent"));
-  const req_id = header("x-request-id").slice(0, 200) || undefined;
+  const told = idsIn(header("traceparent"));
+  const outer = outerFields();
+  // A second wrapper gets the header again, which then has the trace, but not the span around it.
+  const isInner = outer?.span_id !== undefined && told.span_id !== outer.span_id &&
+    (told.trace_id ?? outer.trace_id) === outer.trace_id;
+  const ids = isInner ? outer : { ...told, req_id: told.trace_id };
+  const req_id = header("x-request-id").slice(0, 200) || ids.req_id;
   const method = asked?.method ?? "GET";
   const route = guarded(() => pathOf(asked?.address ?? "")) ?? "/";
-  const span = beginSpan({ ...ids, req_id: req_id ?? ids.trace_id });
+  const span = beginSpan({ ...ids, req_id });
+  const fields = { ...span.ids, route };
   return {
-    run: (handler) => runWith(log, { ...span.ids, route }, handler),
+    run: (handler) => runWith(log, fields, handler),
     end(read) {
+      endFields(fields);
       const { status, ...more } = guarded(read) ?? {};
       const level = !status || status >= 500 ? "error" : status >= 400 ? "warn" : "info";
-      const all = { ...span.end(), span_kind: "server", route, method, status, ...more };
+      const span_kind = isInner ? "internal" : "server";
+      const all = { ...span.end(), span_kind, route, method, status, ...more };
       guarded(() => log[level](`${method} ${route} ${status ?? ""}`.trimEnd(), all));
     },
   };

@@ -1,6 +1,6 @@
 import { captureErrors } from "./uncaught_errors.ts";
-import { requestFields, runWith } from "./request_fields.ts";
-import { guarded, logRequest } from "./log_request.ts";
+import { endFields, requestFields, runWith } from "./request_fields.ts";
+import { logRequest } from "./log_request.ts";
 import { beginSpan, headersOf } from "./spans.ts";
 import { createSender, type Sender, type SenderOptions } from "./sender.ts";
 import type { Fields, Level, Log, Logger } from "./types.ts";
@@ -57,20 +57,25 @@ export function loggerOf(sender: Sender, options: LoggerOptions, base: Fields): 
     with: (fields) => loggerOf(sender, options, { ...base, ...named(fields) }),
     async span(name, act, fields) {
       const { ids, end } = beginSpan(within());
-      const log = (more?: Fields) =>
-        guarded(() =>
-          logger[more ? "error" : "info"](name, {
-            span_kind: "internal",
-            ...fields,
-            ...end(),
-            ...more,
-          })
-        );
+      const inside = { ...requestFields(), ...ids };
+      const log = (more?: Fields) => {
+        endFields(inside);
+        const own: Fields = { msg: name, ...end(), ...more };
+        try {
+          // A field with the name of one of the span's own is renamed, as OpenTelemetry's attributes are.
+          const others = Object.entries(named(fields))
+            .map(([key, value]) => [Object.hasOwn(own, key) ? `attributes.${key}` : key, value]);
+          const all = { span_kind: "internal", ...Object.fromEntries(others), ...own };
+          logger[more ? "error" : "info"](name, all);
+        } catch (error) {
+          sender.fail(error);
+        }
+      };
       try {
         // A query of supabase-js begins when it is awaited, which must be in the span.
         const result = await runWith(
           logger,
-          { ...requestFields(), ...ids },
+          inside,
           async (log) => await act(log),
         );
         log();

@@ -8,14 +8,31 @@ export interface RequestStorage {
 }
 
 /** Shared by all copies of this module, because each entry is bundled with its own copy. */
-export function shared(): { storage?: RequestStorage } {
+export function shared(): Shared {
   const name = Symbol.for("logloom.request");
-  return (host as { [name]?: { storage?: RequestStorage } })[name] ??= {};
+  return (host as { [name]?: Shared })[name] ??= {};
+}
+
+interface Shared {
+  storage?: RequestStorage;
+  /** The fields of requests and spans that have ended. What they started, such as a server, still runs with them. */
+  ended?: WeakSet<Fields>;
 }
 
 /** Returns the fields of the request or span that this code runs in. Pages have none. */
 export function requestFields(): Fields | undefined {
   return isForPages ? undefined : shared().storage?.getStore();
+}
+
+/** Returns the fields of the request or span that is running around this code. */
+export function outerFields(): Fields | undefined {
+  const fields = requestFields();
+  return fields && !shared().ended?.has(fields) ? fields : undefined;
+}
+
+/** Notes that the request or span of these fields has ended. */
+export function endFields(fields: Fields): void {
+  (shared().ended ??= new WeakSet()).add(fields);
 }
 
 /** Runs `act` with fields that all loggers add; on pages and in Workers only the logger that it gets. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { traceOf, type TraceRecord } from "../../../supabase/functions/_shared/trace.ts";
 import { logged } from "./edge.ts";
+import { logRequests } from "./hono.ts";
 import { shared } from "./request_fields.ts";
 import { type Event, receiver, trial } from "./testing.ts";
 
@@ -69,4 +70,96 @@ Deno.test("traceHeaders() continues the trace in another service, also from a la
   assert.deepEqual(shown(to.events()), ["GET / 200", "-query", "--GET / 200"]);
   const [inner, , outer] = to.events();
   assert.deepEqual([outer.req_id, inner.req_id], ["r-1", outer.attrs.trace_id]);
+});
+
+Deno.test("a second wrapper and a request inside a span are parts of the trace, and not after its end", async () => {
+  await using to = receiver();
+  await using from = trial(to.url);
+  const { log } = from;
+  const answer = { res: new Response(), finalized: true };
+  const hono = logRequests(log);
+  const app = logged(log, async (request) => {
+    await hono({ req: { raw: request }, ...answer }, () => Promise.resolve(log.info("paying")));
+    return answer.res;
+  });
+  const traceparent = `00-${trace}-eee19b7ec3c1b174-01`;
+  for (const headers of [{}, { traceparent }] as Record<string, string>[]) {
+    await app(new Request("http://shop.example/", { headers }));
+  }
+  const start = Promise.withResolvers<void>();
+  const late = await log.span("boot", async () => {
+    await app(new Request("http://shop.example/boot"));
+    return { answered: start.promise.then(() => app(new Request("http://shop.example/late"))) };
+  });
+  start.resolve();
+  await late.answered;
+  await log.flush();
+  const events = to.events();
+  const twice = ["GET / 200", "-GET / 200 paying"];
+  const traces = Map.groupBy(events, ({ req_id }) => req_id);
+  assert.deepEqual([...traces.values()].map(shown), [
+    twice,
+    twice,
+    ["boot", "-GET /boot 200", "--GET /boot 200 paying"],
+    ["GET /late 200", "-GET /late 200 paying"],
+  ]);
+  assert.deepEqual(
+    traces.get(trace)!.map(({ attrs }) => attrs.span_kind),
+    [undefined, "internal", "server"],
+  );
+});
+
+Deno.test("ids of another form neither continue a trace nor reach a header", async () => {
+  await using to = receiver();
+  await using from = trial(to.url);
+  const ids = `${trace}-eee19b7ec3c1b174`;
+  const sent = async (traceparent: string) => {
+    let passed: string | undefined;
+    await from.log.withRequest(
+      new Request("http://shop.example/", { headers: { traceparent } }),
+      (log) => {
+        passed = log.traceHeaders().traceparent;
+        return new Response();
+      },
+    );
+    return [passed!.slice(3, 35) === trace, passed!.slice(-2)];
+  };
+  for (
+    const [header, ...expected] of [
+      [`00-${ids}-00`, true, "00"],
+      [`01-${ids}-02-more`, true, "00"],
+      [`00-${ids}-01-more`, false, "01"],
+      [`00-${ids}-zz`, false, "01"],
+      [`ff-${ids}-01`, false, "01"],
+    ] as [string, boolean, string][]
+  ) assert.deepEqual(await sent(header), expected, header);
+  const span_id = "eee19b7ec3c1b174";
+  for (const trace_id of [`${trace.slice(2)}\r\n`, "0".repeat(32), 7, trace.toUpperCase()]) {
+    const log = from.log.with({ trace_id, span_id });
+    assert.deepEqual(log.traceHeaders(), {});
+    const made = await log.span("part", () => from.log.traceHeaders().traceparent);
+    assert.match(String(made), /^00-[\da-f]{32}-[\da-f]{16}-01$/);
+  }
+});
+
+Deno.test("a span keeps fields with its own names, and reports fields that cannot be read", async () => {
+  await using to = receiver();
+  await using from = trial(to.url);
+  const fields = { kind: "card", ts: 1, status: "theirs", order: 7 };
+  await from.log.span("charge", () => {}, fields);
+  await assert.rejects(from.log.span("charge", () => Promise.reject(new Error("no")), fields));
+  await from.log.span("hidden", () => {}, new Proxy({}, { ownKeys: () => assert.fail("trap") }));
+  await from.log.flush();
+  assert.deepEqual(
+    to.events().map(({ attrs }) =>
+      [
+        ...["kind", "attributes.kind", "attributes.ts", "status", "attributes.status", "order"],
+      ].map((name) => attrs[name])
+    ),
+    [
+      ["span", "card", 1, "theirs", undefined, 7],
+      ["span", "card", 1, "error", "theirs", 7],
+    ],
+  );
+  assert.deepEqual(from.failures, ["trap"]);
 });
