@@ -124,6 +124,27 @@ inBrowser(
 );
 
 inBrowser(
+  "a trace of several hours is whole, also with records that only have it as an attribute",
+  async () => {
+    const user = await newUser();
+    const hours = 3_600_000;
+    await store(user, [
+      span(1, "", -3 * hours, 3 * hours + 1000, "batch", "import"),
+      span(2, "1", 0, 500, "batch", "last step"),
+      log(-3 * hours, "batch", "begun", { req_id: "r-1", attrs: { trace_id: req_id } }),
+    ]);
+    await using tab = await browser.open(user.token, { hash: "q=last" });
+    const { page } = tab;
+    await openTrace(page, "last step");
+    assert.deepEqual((await page.getByRole("treeitem").allInnerTexts()).map(wordsOf), [
+      "▾ ◆ import batch 3 hr",
+      "◆ last step batch 500 ms",
+    ]);
+    await page.getByText("1 record without a span").waitFor();
+  },
+);
+
+inBrowser(
   "of 10,005 spans the first 10,000 are shown, and only visible rows are drawn",
   async () => {
     const user = await newUser();

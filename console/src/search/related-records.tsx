@@ -75,7 +75,7 @@ export function Related({ record, tie, children }: {
 }
 
 /** An hour before and after a record. */
-export function aroundOf({ ts }: LogRecord): { since: string; until: string } {
+function aroundOf({ ts }: LogRecord): { since: string; until: string } {
   const at = (ms: number) => new Date(Date.parse(ts) + ms).toISOString();
   return { since: at(-aroundMs), until: at(aroundMs) };
 }

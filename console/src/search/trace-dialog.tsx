@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
-import { isSpan } from "../../../supabase/functions/_shared/trace.ts";
+import { isSpan, microsOf } from "../../../supabase/functions/_shared/trace.ts";
 import { clause, withClause } from "../language/edit-query.ts";
 import { LogloomError, type LogRecord } from "../service/logloom.ts";
 import { useService } from "../service/operation-hooks.ts";
@@ -10,35 +10,58 @@ import { Loaded } from "../shared/list-table.tsx";
 import { say } from "../shared/translate.ts";
 import { useEditQuery } from "./edit-query-context.ts";
 import { Detail } from "./record-detail.tsx";
-import { aroundOf, Moments, type Tie } from "./related-records.tsx";
+import { Moments, type Tie } from "./related-records.tsx";
 import { TraceLanes } from "./trace-drawing.tsx";
 import { Waterfall } from "./waterfall.tsx";
 import "../styles/waterfall.css";
 
 const most = 10_000;
 
-/** The first records of a record's trace, the oldest first. */
+const hourMs = 3_600_000;
+
+/**
+ * The first records of a record's trace, the oldest first. Those with the trace as `req_id`, such as spans, are found
+ * over all days. Those that only have it as an attribute are looked for an hour around these and the record.
+ */
 function useTrace(record: LogRecord, { field, value }: Tie) {
   const service = useService();
-  const read = async (fields: Iterable<string>, signal: AbortSignal) => {
-    const query = [...fields].map((one) => clause(one, value, "in")).join(" OR ");
+  const read = async (signal: AbortSignal) => {
     const logs: LogRecord[] = [];
-    const options = { ...aroundOf(record), order: "asc", signal } as const;
-    for await (const one of service.records(query, options)) {
-      if (logs.length === most) return { logs, hasMore: true };
-      logs.push(one);
+    const add = async (one: string, more: string, since: Date, until?: Date) => {
+      const options = { since, until, order: "asc", signal } as const;
+      try {
+        for await (const log of service.records(clause(one, value, "in") + more, options)) {
+          if (logs.length > most) return;
+          logs.push(log);
+        }
+      } catch (error) {
+        // The reader's view may hide a field.
+        const isHidden = error instanceof LogloomError && error.status === 400;
+        if (one === field || !isHidden) throw error;
+      }
+    };
+    await add("req_id", "", new Date(0));
+    const times = [record, ...logs.slice(0, 1), ...logs.slice(-1)].map(({ ts }) => Date.parse(ts));
+    const since = new Date(Math.min(...times) - hourMs);
+    const until = new Date(Math.max(...times) + hourMs);
+    const known = new Set(logs.length > 0 ? ["req_id"] : []);
+    for (const one of new Set(["attrs.trace_id", field])) {
+      if (one === "req_id" || logs.length > most) continue;
+      const before = logs.length;
+      await add(
+        one,
+        [...known].map((other) => ` ${clause(other, value, "out")}`).join(""),
+        since,
+        until,
+      );
+      if (logs.length > before) known.add(one);
     }
-    return { logs, hasMore: false };
+    logs.sort((a, b) => microsOf(a.ts) - microsOf(b.ts));
+    return { logs: logs.slice(0, most), hasMore: logs.length > most };
   };
   return useQuery<{ logs: LogRecord[]; hasMore: boolean }, LogloomError>({
     queryKey: ["search_logs", "trace", field, value, record.ts],
-    // A span has its trace id in req_id, a log record also in an attribute.
-    queryFn: ({ signal }) =>
-      read(new Set([field, "req_id", "attrs.trace_id"]), signal).catch((error) => {
-        // The reader's view may hide one of the fields.
-        if (!(error instanceof LogloomError) || error.status !== 400) throw error;
-        return read([field], signal);
-      }),
+    queryFn: ({ signal }) => read(signal),
   });
 }
 
