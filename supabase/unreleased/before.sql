@@ -37,6 +37,14 @@ drop function public.create_api_key(text, text, timestamptz, text[], uuid);
 -- A stream has a source.
 drop function public.create_log_stream(text, text, text, text, jsonb, jsonb, boolean, uuid);
 
+-- A portal session has parts.
+drop function public.create_log_portal_session(
+  text, uuid, text, integer, text, text[], boolean
+);
+drop function logloom_private.issue_portal_session(
+  text, uuid, text, integer, text, text[], boolean
+);
+
 -- Rules can have a baseline.
 drop function public.create_alert_rule(
   text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid,

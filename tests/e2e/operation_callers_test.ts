@@ -14,6 +14,7 @@ function isOpen({ status, body }: Answer, operation: string): boolean {
     [403, readsOnly],
     [403, viewsOnly],
     [403, "The audit trail is not in views or portal sessions"],
+    [403, "The usage of a tenant is not in views or portal sessions"],
     [404, `No such reading operation: ${operation}`],
     [400, "A tenant must be created by a user, who becomes its owner"],
   ];

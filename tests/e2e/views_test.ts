@@ -113,7 +113,6 @@ Deno.test("a viewer reads in the view by every protocol, and can do nothing else
       ["create_api_key", { p_name: "mine" }],
       ["create_saved_search", { p_name: "mine", p_query_dsl: "ts:*" }],
       ["list_api_keys", {}],
-      ["get_tenant_usage", {}],
       ["create_ingest_token", { p_service: "page" }],
       ["create_log_portal_session", {}],
     ] as const

@@ -1,3 +1,16 @@
+-- Whether an event is a customer's: one of the host's application that the customer caused, or that
+-- names the customer as a target.
+create function logloom_private.is_of_customer(
+  p_customer text, p_source text, p_actor text, p_targets jsonb
+)
+returns boolean
+language sql
+stable
+return p_source = 'app'
+  and (
+    p_actor = p_customer or p_targets @> jsonb_build_array(jsonb_build_object('id', p_customer))
+  );
+
 create function logloom_private.read_audit_trail(
   p_scope logloom_private.reading_scope,
   p_tenant_id text, p_source text, p_actor text, p_action text, p_target text, p_ts_from text,
@@ -22,6 +35,10 @@ declare
     (
       select e.occurred_at from logloom.audit_events e
       where e.tenant_id = v_scope.tenant_id and e.event_id = p_after
+        and (
+          v_scope.kind <> 'portal_session'
+          or logloom_private.is_of_customer(v_scope.customer, e.source, e.actor, e.targets)
+        )
     )
   );
 begin
@@ -39,6 +56,10 @@ begin
       select e.*
       from logloom.audit_events e
       where e.tenant_id = v_scope.tenant_id
+        and (
+          v_scope.kind <> 'portal_session'
+          or logloom_private.is_of_customer(v_scope.customer, e.source, e.actor, e.targets)
+        )
         and (p_source is null or e.source = p_source)
         and (p_actor is null or e.actor = p_actor)
         and (
@@ -60,7 +81,9 @@ begin
     e.event_id, e.tenant_id, e.occurred_at, e.source, e.actor, e.action,
     case e.source when 'app' then e.targets
       else jsonb_build_array(jsonb_build_object('id', e.subject)) end,
-    e.details, e.client_id, e.day, e.position, e.erased_at
+    e.details, e.client_id, e.day,
+    -- A customer could tell from positions how many events there are of others.
+    case when v_scope.kind <> 'portal_session' then e.position end, e.erased_at
   from page e
   -- A page has at least one event.
   where e.bytes <= greatest(logloom_private.list_bytes(), (select min(p.bytes) from page p))

@@ -45,7 +45,7 @@ begin
         'issue_ingest_token', 'issue_portal_session', 'known_file_types',
         'late_seconds', 'list_bytes', 'list_limit', 'lock_key', 'log_dashboard_of', 'log_view_of',
         'make_alert_silence', 'make_log_stream', 'make_log_view', 'my_key_reads', 'my_stored',
-        'my_usage', 'new_api_key', 'note_saved_search_run', 'page_of_addresses',
+        'new_api_key', 'note_saved_search_run', 'page_of_addresses',
         'page_of_deliveries', 'page_of_stream_failures', 'page_of_streams', 'page_place',
         'plan_feature', 'plan_of', 'preview_windows', 'provision_current_tenant',
         'put_back_delivery', 'read_archive', 'read_members', 'read_memberships',

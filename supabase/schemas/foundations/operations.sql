@@ -55,7 +55,7 @@ begin
       ('get_saved_search_categories', '{user}', null),
       ('get_saved_search_count', '{user}', null),
       ('get_tenant_settings', '{user,service_role}', null),
-      ('get_tenant_usage', '{user,service_role}', null),
+      ('get_tenant_usage', '{user,service_role}', 'read_tenant_usage'),
       ('list_alert_addresses', '{user}', null),
       ('list_alert_deliveries', '{user}', null),
       ('list_alert_history', '{user,viewer,service_role}', 'read_alert_history'),
@@ -182,7 +182,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
-  select o.operation, o.reader, o.operation <> 'list_audit_events'
+  select o.operation, o.reader, o.operation not in ('get_tenant_usage', 'list_audit_events')
   from logloom_private.operation_list() o
   where o.reader is not null;
 end;

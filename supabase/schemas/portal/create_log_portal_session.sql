@@ -11,6 +11,44 @@ return length(p_origin) <= 255
   and p_origin !~ '^https:.*:443$|^http:.*:80$'
   and coalesce(substring(p_origin from ':([0-9]+)$')::integer, 0) <= 65535;
 
+-- Raises PT400 if a session cannot have these parts.
+create function logloom_private.check_parts(
+  p_parts text[],
+  p_customer text,
+  p_limits jsonb,
+  p_is_narrowed boolean
+)
+returns void
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_parts = '{}'
+    or not p_parts <@ array(select p.part from logloom_private.portal_parts() p)
+  then
+    perform logloom_private.refuse(
+      'portal.part_is_unknown',
+      (select string_agg(p.part, ', ') from logloom_private.portal_parts() p)
+    );
+  elsif logloom_private.usable_id(p_customer) is null
+    and (p_customer is not null or not p_parts <@ '{search,exports}')
+  then
+    perform logloom_private.refuse('portal.customer_is_missing');
+  elsif 'usage' = any (p_parts) and p_is_narrowed then
+    perform logloom_private.refuse('portal.usage_is_of_tenant');
+  elsif jsonb_typeof(p_limits) <> 'object' or exists (
+    select
+    from jsonb_each(case jsonb_typeof(p_limits) when 'object' then p_limits end) l
+    where l.key not in ('monthly_events', 'monthly_bytes')
+      or l.value::text !~ '^[1-9][0-9]{0,15}$' or l.value::text::numeric > 1e15
+  )
+  then
+    perform logloom_private.refuse('portal.limits_are_invalid');
+  end if;
+end;
+$$;
+
 create function logloom_private.issue_portal_session(
   p_tenant_id text,
   p_view_id uuid,
@@ -18,7 +56,10 @@ create function logloom_private.issue_portal_session(
   p_seconds integer,
   p_label text,
   p_origins text[],
-  p_link boolean
+  p_link boolean,
+  p_parts text[],
+  p_customer text,
+  p_limits jsonb
 )
 returns public.logloom_created_portal_session
 language plpgsql
@@ -55,6 +96,9 @@ begin
   -- A blank query becomes null, as for views.
   p_query_dsl := logloom_private.checked_view_query(v_tenant_id, p_query_dsl);
   perform
+    logloom_private.check_parts(
+      p_parts, p_customer, p_limits, num_nonnulls(p_view_id, p_query_dsl) > 0
+    ),
     logloom_private.hold_view(v_tenant_id, p_view_id),
     logloom_private.hold_tenant(v_tenant_id);
   if (
@@ -68,7 +112,7 @@ begin
   end if;
   insert into logloom.portal_sessions (
     tenant_id, label, view_id, query_dsl, origins, token_digest, code_digest, code_expires_at,
-    created_by, expires_at
+    created_by, expires_at, parts, customer, limits
   )
   values (
     v_tenant_id, p_label, p_view_id, p_query_dsl, coalesce(p_origins, '{}'),
@@ -78,7 +122,7 @@ begin
       interval '10 minutes', make_interval(secs => p_seconds)
     ) end,
     case when not logloom_private.is_service_role() then logloom_private.current_user_id() end,
-    now() + make_interval(secs => p_seconds)
+    now() + make_interval(secs => p_seconds), p_parts, p_customer, p_limits
   )
   returning * into v_session;
   insert into logloom.audit_events (tenant_id, actor, action, subject, details)
@@ -86,7 +130,8 @@ begin
     v_tenant_id, logloom_private.actor(), 'portal_session.created', v_session.session_id::text,
     jsonb_strip_nulls(jsonb_build_object(
       'label', p_label, 'view_id', p_view_id, 'query_dsl', p_query_dsl, 'origins', p_origins,
-      'expires_at', v_session.expires_at
+      'expires_at', v_session.expires_at, 'parts', p_parts, 'customer', p_customer,
+      'limits', p_limits
     ))
   );
   return row(
@@ -104,7 +149,10 @@ create function public.create_log_portal_session(
   p_expires_in integer default null,
   p_label text default null,
   p_origins text[] default null,
-  p_link boolean default null
+  p_link boolean default null,
+  p_parts text[] default null,
+  p_customer text default null,
+  p_limits jsonb default null
 )
 returns public.logloom_created_portal_session
 language plpgsql
@@ -116,17 +164,20 @@ begin
   return logloom_private.issue_portal_session(
     p_tenant_id, p_view_id, nullif(logloom_private.trim_space(p_query_dsl), ''),
     coalesce(p_expires_in, 3600), nullif(logloom_private.trim_space(p_label), ''), p_origins,
-    coalesce(p_link, false)
+    coalesce(p_link, false), p_parts, p_customer, p_limits
   );
 end;
 $$;
 
-comment on function
-  public.create_log_portal_session(text, uuid, text, integer, text, text[], boolean)
-is
+comment on function public.create_log_portal_session(
+  text, uuid, text, integer, text, text[], boolean, text[], text, jsonb
+) is
   'Creates a session in which a customer reads the tenant''s logs. Returns its token, only '
   'once. With p_link it returns instead the url of a page; the code in this url works once, '
   'within ten minutes, or p_expires_in if that is shorter. p_view_id: the view to read in. '
   'p_query_dsl: a query without stages that narrows the view. p_expires_in: seconds, 60 to '
   '604800 (default 3600). p_label: at most 200 characters. p_origins: at most 20 https origins '
-  'of pages that may frame the portal. Errors: PT400 (also plan limit), PT401, PT403, PT404.';
+  'of pages that may frame the portal. p_parts: search, exports, errors, audit, usage (default '
+  'search and exports). p_customer: your own id of the customer, for the last three parts. '
+  'p_limits: {"monthly_events", "monthly_bytes"} that the part usage shows. Errors: PT400 (also plan '
+  'limit), PT401, PT403, PT404.';

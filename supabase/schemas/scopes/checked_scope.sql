@@ -20,10 +20,16 @@ begin
   elsif p_tenant_id <> p_scope.tenant_id then
     perform logloom_private.refuse('callers.tenant_is_another');
   end if;
-  if p_operation = 'list_audit_events'
+  -- These tell about all of the tenant. Only a part of a portal session, which names its customer,
+  -- opens them to a reader who sees less.
+  if p_operation in ('get_tenant_usage', 'list_audit_events')
     and (p_scope.view_id is not null or p_scope.kind = 'portal_session')
+    and (p_scope.customer is null or (p_operation = any (p_scope.operations)) is not true)
   then
-    perform logloom_private.refuse('audit.not_in_views');
+    perform logloom_private.refuse(
+      case p_operation when 'list_audit_events' then 'audit.not_in_views'
+        else 'usage.not_in_views' end
+    );
   end if;
   -- Alerts tell about all records, so a view must name the operations on alerts to allow them. With
   -- portal sessions, which customers use, it must also name those on saved searches and errors.

@@ -90,9 +90,9 @@ begin
 end;
 $$;
 
--- Returns the scope of a portal session: its view, narrowed by the session's query. p_origin: the
--- origin of the page that frames the portal, if any. PT401 if the session has ended. PT403 if the
--- session does not name the origin.
+-- Returns the scope of a portal session: its view, narrowed by the session's query and parts.
+-- p_origin: the origin of the page that frames the portal, if any. PT401 if the session has ended.
+-- PT403 if the session does not name the origin.
 create function logloom_private.scope_of_session(
   p_session logloom.portal_sessions,
   p_origin text
@@ -115,6 +115,8 @@ begin
   end if;
   v_scope.tenant_id := p_session.tenant_id;
   v_scope.kind := 'portal_session';
+  v_scope.customer := p_session.customer;
+  v_scope.limits := p_session.limits;
   if p_session.view_id is not null then
     v_scope := logloom_private.scope_in_view(v_scope, p_session.view_id);
   end if;
@@ -128,6 +130,11 @@ begin
       else jsonb_build_object(
         'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_tree)
       ) end;
+  end if;
+  if p_session.parts is not null then
+    v_scope.operations := logloom_private.operations_of_parts(
+      p_session.parts, v_scope.operations
+    );
   end if;
   return v_scope;
 end;

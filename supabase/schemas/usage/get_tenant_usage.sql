@@ -58,24 +58,23 @@ begin
 end;
 $$;
 
--- Returns the disk space of the records of the request's tenant. Blocks have exact sizes. Rows
--- share partitions with other tenants, so their size is estimated.
-create function logloom_private.my_stored(p_tenant_id text)
+-- Returns the disk space of a tenant's records. Blocks have exact sizes. Rows share partitions with
+-- other tenants, so their size is estimated.
+create function logloom_private.stored_of(p_tenant_id text)
 returns public.logloom_stored
 language plpgsql
 stable
-security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because no API role may read blocks and counts
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
-  v_sealed bigint;
 begin
-  select coalesce(sum(c.bytes), 0) into v_sealed
-  from logloom_private.blocks c
-  where c.tenant_id = v_tenant_id;
-  return row(v_sealed, logloom_private.hot_bytes(v_tenant_id))::public.logloom_stored;
+  return row(
+    (
+      select coalesce(sum(c.bytes), 0)::bigint
+      from logloom_private.blocks c
+      where c.tenant_id = p_tenant_id
+    ),
+    logloom_private.hot_bytes(p_tenant_id)
+  )::public.logloom_stored;
 exception when query_canceled then
   -- Answers 504: at a 503 PostgREST would reconnect and reload its schema for everybody.
   perform logloom_private.refuse_for_now(5, 'search.records_are_away');
@@ -115,32 +114,58 @@ comment on type public.logloom_usage is
   'events that ingest rules removed this month. rules: what each ingest rule did in each of the '
   'last 24 hours, newest first. spans: how many of the month''s events are spans of traces.';
 
--- Returns usage_of for the tenant of the request.
-create function logloom_private.my_usage(p_tenant_id text, p_from date)
-returns setof public.logloom_usage_day
+-- Adds to a tenant's usage what customers in a portal session do not see: the plan's limits, disk
+-- space, restored and dropped events, and ingest rules.
+create function logloom_private.with_details(
+  p_usage public.logloom_usage, p_tenant public.logloom_tenant, p_month date
+)
+returns public.logloom_usage
 language plpgsql
-security definer
+stable
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because the API roles do not read the queue
 begin
-  return query select u.day, u.events, u.bytes
-    from logloom_private.usage_of(logloom_private.resolve_tenant(p_tenant_id), p_from) u;
+  p_usage.monthly_events_limit := p_tenant.monthly_events_limit;
+  p_usage.monthly_bytes_limit := p_tenant.monthly_bytes_limit;
+  p_usage.stored := logloom_private.stored_of(p_usage.tenant_id);
+  p_usage.restored_records := (
+    select coalesce(sum(r.records), 0)
+    from logloom.archive_restores r
+    where r.tenant_id = p_usage.tenant_id
+      and r.requested_at >= p_month::timestamp at time zone 'UTC'
+  );
+  select coalesce(sum(u.dropped), 0), coalesce(sum(u.spans), 0)
+  into p_usage.dropped, p_usage.spans
+  from logloom.usage_days u
+  where u.tenant_id = p_usage.tenant_id and u.day >= p_month;
+  p_usage.rules := array(
+    select row(
+      h.rule_id, h.hour, h.seen, h.matched, h.masked, h.dropped, h.sampled, h.not_checked, h.bytes
+    )::public.logloom_ingest_rule_hour
+    from logloom.ingest_rule_hours h
+    where h.tenant_id = p_usage.tenant_id and h.hour > now() - interval '24 hours'
+    order by h.hour desc, h.rule_id
+  );
+  return p_usage;
 end;
 $$;
 
-create function public.get_tenant_usage(
-  p_tenant_id text default null, p_months integer default null
+create function logloom_private.read_tenant_usage(
+  p_scope logloom_private.reading_scope, p_tenant_id text, p_months integer
 )
 returns public.logloom_usage
 language plpgsql
 volatile
-security invoker
+security definer
 set search_path = pg_catalog, pg_temp
 as $$
+-- definer because the API roles do not read the queue, blocks and counts
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
-  v_tenant constant public.logloom_tenant := public.get_current_tenant(p_tenant_id);
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'get_tenant_usage', p_tenant_id);
+  v_is_customer constant boolean := v_scope.kind = 'portal_session';
+  v_tenant constant public.logloom_tenant :=
+    logloom_private.tenant_with_plan(v_scope.tenant_id);
   v_months constant integer := coalesce(p_months, 1);
   v_now constant timestamptz := now();
   v_month constant date := date_trunc('month', v_now at time zone 'UTC');
@@ -148,19 +173,20 @@ declare
   v_elapsed numeric;
   v_result public.logloom_usage;
 begin
-  if v_months not between 1 and 24 then
+  if v_tenant.tenant_id is null then
+    perform logloom_private.refuse('tenants.not_found');
+  elsif v_months not between 1 and 24 then
     perform logloom_private.refuse('usage.months_are_out_of_range');
   end if;
   v_from := v_month - make_interval(months => v_months - 1);
 
-  v_result.tenant_id := v_tenant_id;
+  -- 1. Events and bytes by day and month
+  v_result.tenant_id := v_tenant.tenant_id;
   v_result.month := to_char(v_month, 'YYYY-MM');
-  v_result.monthly_events_limit := v_tenant.monthly_events_limit;
-  v_result.monthly_bytes_limit := v_tenant.monthly_bytes_limit;
   v_result.resets_at := (v_month + interval '1 month') at time zone 'UTC';
   v_result.days := array(
     select row(u.day, u.events, u.bytes)::public.logloom_usage_day
-    from logloom_private.my_usage(p_tenant_id, v_from) u
+    from logloom_private.usage_of(v_tenant.tenant_id, v_from) u
     order by u.day desc
   );
   v_result.months := array(
@@ -175,37 +201,43 @@ begin
     group by m.month
     order by m.month desc
   );
-  v_result.stored := logloom_private.my_stored(p_tenant_id);
-  v_result.restored_records := (
-    select coalesce(sum(r.records), 0)
-    from logloom.archive_restores r
-    where r.tenant_id = v_tenant_id
-      and r.requested_at >= v_month::timestamp at time zone 'UTC'
-  );
-  select coalesce(sum(u.dropped), 0), coalesce(sum(u.spans), 0)
-  into v_result.dropped, v_result.spans
-  from logloom.usage_days u
-  where u.tenant_id = v_tenant_id and u.day >= v_month;
-  v_result.rules := array(
-    select row(
-      h.rule_id, h.hour, h.seen, h.matched, h.masked, h.dropped, h.sampled, h.not_checked, h.bytes
-    )::public.logloom_ingest_rule_hour
-    from logloom.ingest_rule_hours h
-    where h.tenant_id = v_tenant_id and h.hour > v_now - interval '24 hours'
-    order by h.hour desc, h.rule_id
-  );
   v_result.events := (v_result.months[1]).events;
   v_result.bytes := (v_result.months[1]).bytes;
+
+  -- 2. A customer sees the limits that the host shows. The rest is the host's.
+  v_result.rules := '{}';
+  if v_is_customer then
+    v_result.monthly_events_limit := v_scope.limits -> 'monthly_events';
+    v_result.monthly_bytes_limit := v_scope.limits -> 'monthly_bytes';
+  else
+    v_result := logloom_private.with_details(v_result, v_tenant, v_month);
+  end if;
+
+  -- 3. Shares of the limits, and a projection. It assumes that the rest of the month is like the
+  -- month so far (at least one day).
   v_result.events_percent :=
-    round(100.0 * v_result.events / nullif(v_tenant.monthly_events_limit, 0), 2);
+    round(100.0 * v_result.events / nullif(v_result.monthly_events_limit, 0), 2);
   v_result.bytes_percent :=
-    round(100.0 * v_result.bytes / nullif(v_tenant.monthly_bytes_limit, 0), 2);
-  -- Assumes that the rest of the month is like the month so far (at least one day).
+    round(100.0 * v_result.bytes / nullif(v_result.monthly_bytes_limit, 0), 2);
   v_elapsed := greatest(extract(epoch from v_now - v_month::timestamp at time zone 'UTC'), 86400)
     / extract(epoch from v_result.resets_at - v_month::timestamp at time zone 'UTC');
   v_result.projected_events := greatest(v_result.events, round(v_result.events / v_elapsed));
   v_result.projected_bytes := greatest(v_result.bytes, round(v_result.bytes / v_elapsed));
   return v_result;
+end;
+$$;
+
+create function public.get_tenant_usage(
+  p_tenant_id text default null, p_months integer default null
+)
+returns public.logloom_usage
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.read_tenant_usage(null, p_tenant_id, p_months);
 end;
 $$;
 

@@ -1,3 +1,16 @@
+create function logloom_private.my_stored(p_tenant_id text)
+returns public.logloom_stored
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role may read blocks and counts
+begin
+  return logloom_private.stored_of(logloom_private.resolve_tenant(p_tenant_id));
+end;
+$$;
+
 create function public.get_tenant_settings(p_tenant_id text default null)
 returns public.logloom_tenant_settings
 language plpgsql

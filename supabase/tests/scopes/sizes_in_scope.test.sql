@@ -41,7 +41,9 @@ create function pg_temp.scope(p_tenant_id text, p_hidden text[] default '{msg}')
 returns logloom_private.reading_scope
 language sql
 as $$
-  select row(p_tenant_id, null, 'key', null, p_hidden, null)::logloom_private.reading_scope
+  select row(
+    p_tenant_id, null, 'key', null, p_hidden, null, null, null
+  )::logloom_private.reading_scope
 $$;
 -- Returns the last digits of the ids, and the position of the next page.
 create function pg_temp.page(p_tenant_id text, p_query text)

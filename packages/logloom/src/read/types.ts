@@ -507,6 +507,9 @@ export interface PortalSession {
   revoked_at: string | null;
   first_used_at: string | null;
   last_used_at: string | null;
+  customer: string | null;
+  limits: { monthly_events?: number; monthly_bytes?: number } | null;
+  parts: string[] | null;
 }
 
 /** `token`, or `url` with `p_link`, is returned only by this call. */

@@ -39,6 +39,10 @@ const refusedWhereOpen: Readonly<Record<string, Readonly<Record<string, string |
   log_stats: { p_limit: 0 },
   tail_logs: { p_limit: 0 },
   get_log_context: {},
+  list_error_groups: { p_limit: 0 },
+  get_error_group: {},
+  list_audit_events: { p_limit: 0 },
+  get_tenant_usage: { p_months: 0 },
 };
 
 /** `POST /v1/portal/operations`: the operations that the reader may call, so that the page hides the others. */

@@ -11,7 +11,10 @@ create type public.logloom_portal_session as (
   expires_at timestamptz,
   revoked_at timestamptz,
   first_used_at timestamptz,
-  last_used_at timestamptz
+  last_used_at timestamptz,
+  customer text,
+  limits jsonb,
+  parts text[]
 );
 
 comment on type public.logloom_portal_session is

@@ -14,11 +14,21 @@ create table logloom.portal_sessions (
   revoked_at timestamptz,
   first_used_at timestamptz,
   last_used_at timestamptz,
+  customer text,
+  limits jsonb,
+  parts text[],
   constraint portal_sessions_digests_are_sha256 check (
     length(token_digest) = 32 and length(code_digest) = 32
   ),
   constraint portal_sessions_code_has_an_end check (
     (code_digest is null) = (code_expires_at is null)
+  ),
+  -- The usage part counts all of the tenant, so no view or query may narrow its session.
+  constraint portal_sessions_usage_is_of_tenant check (
+    'usage' <> all (parts) or num_nonnulls(view_id, query_dsl) = 0
+  ),
+  constraint portal_sessions_names_customer check (
+    parts <@ '{search,exports}' or customer is not null
   ),
   constraint portal_sessions_view_is_of_tenant foreign key (tenant_id, view_id)
     references logloom.log_views (tenant_id, view_id) on delete cascade
@@ -40,7 +50,7 @@ using (tenant_id = (select logloom_private.current_tenant_id()));
 
 grant select (
   session_id, tenant_id, label, view_id, query_dsl, origins, code_expires_at, created_by,
-  created_at, expires_at, revoked_at, first_used_at, last_used_at
+  created_at, expires_at, revoked_at, first_used_at, last_used_at, customer, limits, parts
 ) on logloom.portal_sessions to authenticated, service_role;
 
 comment on table logloom.portal_sessions is
@@ -62,6 +72,16 @@ comment on column logloom.portal_sessions.code_digest is
 comment on column logloom.portal_sessions.created_by is
   'The user who created the session. It ends when they may no longer create sessions. Null: '
   'created with the project''s secret key.';
+
+comment on column logloom.portal_sessions.customer is
+  'The host''s own id of the customer. The audit part shows only events with this id.';
+
+comment on column logloom.portal_sessions.limits is
+  'The limits that the usage part shows: monthly_events, monthly_bytes.';
+
+comment on column logloom.portal_sessions.parts is
+  'The parts that the session may use (logloom_private.portal_parts()). Null: search and exports, '
+  'and the operations that the view names.';
 
 comment on column logloom.portal_sessions.last_used_at is
   'Exact to the minute, because it is updated once a minute and not for each request.';

@@ -12,7 +12,9 @@ create type logloom_private.reading_scope as (
   kind logloom_private.reader_kind,
   filter jsonb,
   hidden_fields text[],
-  view_id uuid
+  view_id uuid,
+  customer text,
+  limits jsonb
 );
 
 comment on type logloom_private.reading_scope is
@@ -20,4 +22,4 @@ comment on type logloom_private.reading_scope is
   '(the tree of a compiled query; null: all). hidden_fields: names of fields and paths of attrs '
   'that the reader does not get (null: none). operations: those that the reader may call (null: '
   'all that read). kind: the kind of reader. view_id: the view that the reader is bound to, if '
-  'any.';
+  'any. customer, limits: those of a portal session.';

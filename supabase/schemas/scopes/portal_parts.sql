@@ -1,0 +1,46 @@
+-- The parts of the portal and their operations. A session with parts may call the operations of
+-- its parts and no others. With validate_query the page notices that its session has ended.
+create function logloom_private.portal_parts()
+returns table (part text, operations text[])
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select p.part, p.operations::text[]
+  from (
+    values
+      (
+        'search',
+        '{get_log,get_log_context,list_log_fields,log_changes,log_histogram,log_overview,'
+          'log_series,log_stats,search_logs,tail_logs,validate_query}'
+      ),
+      -- An export reads its records as search_logs does.
+      ('exports', '{export_logs,search_logs,validate_query}'),
+      ('errors', '{get_error_group,list_error_groups,validate_query}'),
+      ('audit', '{list_audit_events,validate_query}'),
+      ('usage', '{get_tenant_usage,validate_query}')
+  ) p (part, operations);
+end;
+$$;
+
+-- Returns the operations of a session with parts. p_of_view: the operations of its view; null: all.
+-- A view cannot name operations that read no records, so their part alone decides on these.
+create function logloom_private.operations_of_parts(p_parts text[], p_of_view text[])
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    select distinct o.operation
+    from logloom_private.portal_parts() p
+    cross join lateral unnest(p.operations) n (name)
+    join logloom_private.reading_operations() o on o.operation = n.name
+    where p.part = any (p_parts)
+      and (p_of_view is null or o.operation = any (p_of_view) or not o.in_views)
+  );
+end;
+$$;

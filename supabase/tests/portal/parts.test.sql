@@ -1,0 +1,232 @@
+-- A session calls the operations of its parts and no others, and sees its own customer alone.
+begin;
+\ir ../actors.psql
+\ir ../search/records.psql
+select plan(34);
+
+-- Returns the answer of an operation to a token, or its error.
+create function pg_temp.ask(p_token text, p_operation text, p_parameters jsonb default '{}')
+returns text
+language plpgsql
+as $$
+begin
+  perform pg_temp.act_as_service_role();
+  return public.read_logs(
+    encode(sha256(convert_to(p_token, 'UTF8')), 'hex'), p_operation, p_parameters
+  )::text;
+exception when others then
+  return concat_ws(' ', sqlstate, sqlerrm);
+end;
+$$;
+
+-- Returns the actions of the audit events that a token finds, or its error.
+create function pg_temp.trail(p_token text, p_parameters jsonb default '{}')
+returns text
+language plpgsql
+as $$
+declare
+  v_answer constant text := pg_temp.ask(p_token, 'list_audit_events', p_parameters);
+begin
+  return case when v_answer like '[%' then (
+    select coalesce(string_agg(e ->> 'action', ' ' order by e ->> 'action'), 'nothing')
+    from jsonb_array_elements(v_answer::jsonb) e
+  ) else v_answer end;
+end;
+$$;
+
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('other', 'pro');
+insert into logloom.usage_days (tenant_id, day, events, bytes)
+values
+  ('acme', (now() at time zone 'UTC')::date, 300, 6000),
+  ('other', (now() at time zone 'UTC')::date, 7, 7);
+insert into logloom.audit_events (event_id, tenant_id, source, actor, action, subject, targets)
+values
+  ('018f0000-0000-7000-8000-00000000000a', 'acme', 'app', '42', 'by.42', '', '[]'),
+  ('018f0000-0000-7000-8000-00000000000b', 'acme', 'app', 'ann', 'on.42', '',
+    '[{"type": "shop", "id": "1"}, {"type": "customer", "id": "42"}]'),
+  ('018f0000-0000-7000-8000-00000000000c', 'acme', 'app', '43', 'by.43', '42', '[]'),
+  ('018f0000-0000-7000-8000-00000000000d', 'acme', 'app', '43', 'on.43', '', '[{"id": "43"}]'),
+  ('018f0000-0000-7000-8000-00000000000e', 'acme', 'logloom', '42', 'api_key.created', '42', '[]'),
+  ('018f0000-0000-7000-8000-00000000000f', 'other', 'app', '42', 'elsewhere', '', '[]');
+select pg_temp.add_records('[
+  {"ago": "3 minutes", "level": "error", "service": "shop", "msg": "declined of 42",
+    "attrs": {"customer": 42}},
+  {"ago": "2 minutes", "level": "error", "service": "shop", "msg": "refused of 43",
+    "attrs": {"customer": 43}}
+]');
+
+create temp table parts as select p.part from logloom_private.portal_parts() p;
+grant all on parts to public;
+
+select pg_temp.act_as_user('acme', 'alice');
+create temp table made as
+select p.part as what, s.*
+from parts p
+cross join lateral public.create_log_portal_session(
+  p_parts => array[p.part], p_customer => '42',
+  p_query_dsl => case when p.part <> 'usage' then '@customer:42' end,
+  p_limits => case when p.part = 'usage' then '{"monthly_events": 1000}'::jsonb end
+) s
+union all
+select 'none', s.* from public.create_log_portal_session(p_customer => '42') s
+union all
+select 'two', s.*
+from public.create_log_portal_session(p_parts => '{errors,audit}', p_customer => '43') s
+union all
+select 'in view', s.*
+from public.create_log_portal_session(
+  p_parts => '{search,audit}', p_customer => '42',
+  p_view_id => (public.create_log_view(
+    p_name => 'less', p_operations => '{search_logs,export_logs}'
+  )).view_id
+) s;
+grant all on made to public;
+
+-- The matrix: each operation, with each part.
+select pg_temp.act_as_service_role();
+create temp table called as
+select m.what, o.operation, pg_temp.ask(m.token, o.operation, '{}') as answer
+from made m cross join unnest(logloom_private.operations()) o (operation);
+grant all on called to public;
+select is(
+  (
+    select string_agg(c.operation, ',' order by c.operation)
+    from called c
+    where c.what = w.what and c.answer !~ '^PT403|^PT404 No such reading operation'
+  ),
+  w.operations, w.what || ': its operations are open, all others are refused'
+)
+from (
+  values
+    ('search', 'get_log,get_log_context,list_log_fields,log_changes,log_histogram,log_overview,'
+      'log_series,log_stats,search_logs,tail_logs,validate_query'),
+    ('exports', 'export_logs,search_logs,validate_query'),
+    ('errors', 'get_error_group,list_error_groups,validate_query'),
+    ('audit', 'list_audit_events,validate_query'),
+    ('usage', 'get_tenant_usage,validate_query'),
+    ('none', 'export_logs,get_log,get_log_context,list_log_fields,log_changes,log_histogram,'
+      'log_overview,log_series,log_stats,search_logs,tail_logs,validate_query'),
+    ('two', 'get_error_group,list_audit_events,list_error_groups,validate_query'),
+    ('in view', 'list_audit_events,search_logs')
+) w (what, operations);
+select is(
+  array(
+    select c.operation
+    from called c
+    where c.answer like 'PT404 No such reading operation%'
+    except
+    select o.operation
+    from logloom_private.operation_list() o
+    where o.reader is null
+  ),
+  '{}'::text[], 'only operations that change something or that only users call do not exist'
+);
+
+-- The audit part shows what the customer did, and what was done to them.
+select is(pg_temp.trail(m.token), 'by.42 on.42', 'a customer''s audit events')
+from made m where m.what = 'audit';
+select is(pg_temp.trail(m.token), 'by.43 on.43', 'another customer''s')
+from made m where m.what = 'two';
+select is(pg_temp.trail(m.token, f.filter), f.found, f.filter::text)
+from made m
+cross join (
+  values
+    ('{"p_actor": "43"}'::jsonb, 'nothing'),
+    ('{"p_target": "43"}', 'nothing'),
+    ('{"p_source": "logloom"}', 'nothing'),
+    ('{"p_action": "on.*"}', 'on.42')
+) f (filter, found)
+where m.what = 'audit';
+select matches(
+  pg_temp.trail(m.token, jsonb_build_object('p_after', f.id)), '^PT400 ',
+  'a page cannot begin at a foreign event: ' || f.id
+)
+from made m
+cross join unnest('{018f0000-0000-7000-8000-00000000000c,018f0000-0000-7000-8000-00000000000e,
+  018f0000-0000-7000-8000-00000000000f}'::text[]) f (id)
+where m.what = 'audit';
+select matches(
+  pg_temp.trail(m.token, '{"p_tenant_id": "other"}'), '^PT403 ', 'nor another tenant''s events'
+)
+from made m where m.what = 'audit';
+
+-- The usage part shows the tenant's own counts against the host's limits.
+select is(
+  pg_temp.ask(m.token, 'get_tenant_usage')::jsonb - 'month' - 'months' - 'days' - 'resets_at'
+    - 'projected_events' - 'projected_bytes',
+  '{
+    "tenant_id": "acme", "events": 300, "bytes": 6000, "monthly_events_limit": 1000,
+    "monthly_bytes_limit": null, "events_percent": 30.00, "bytes_percent": null, "stored": null,
+    "restored_records": null, "dropped": null, "rules": [], "spans": null
+  }',
+  'usage without the plan''s limits, disk space and rules'
+)
+from made m where m.what = 'usage';
+select matches(
+  pg_temp.ask(m.token, 'get_tenant_usage', '{"p_tenant_id": "other"}'), '^PT403 ',
+  'another tenant''s usage is refused'
+)
+from made m where m.what = 'usage';
+
+-- The errors part makes groups of the session's own records.
+select is(
+  (
+    select string_agg(e ->> 'title', ', ')
+    from jsonb_array_elements(pg_temp.ask(m.token, 'list_error_groups')::jsonb) e
+  ),
+  'declined of <*>', 'errors within the session''s query'
+)
+from made m where m.what = 'errors';
+
+-- Two sessions of a tenant are listed with their parts.
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  (
+    select row(s.parts, s.customer, s.limits)::text
+    from public.list_log_portal_sessions() s
+    join made m on m.session_id = s.session_id
+    where m.what = 'usage'
+  ),
+  '({usage},42,"{""monthly_events"": 1000}")', 'the list has parts, customer and limits'
+);
+select is(
+  (
+    select a.details - 'expires_at'
+    from public.list_tenant_audit_events() a
+    join made m on m.session_id::text = a.subject
+    where m.what = 'usage' and a.action = 'portal_session.created'
+  ),
+  '{"parts": ["usage"], "customer": "42", "limits": {"monthly_events": 1000}}',
+  'and so has the audit log'
+);
+
+select throws_ok(
+  'select public.create_log_portal_session(' || c.parameters || ')', 'PT400', c.message,
+  c.parameters
+)
+from (
+  values
+    ('p_parts => ''{}''', 'Invalid p_parts: some of search, exports, errors, audit, usage'),
+    ('p_parts => ''{search,keys}'', p_customer => ''42''',
+      'Invalid p_parts: some of search, exports, errors, audit, usage'),
+    ('p_parts => ''{null}''::text[], p_customer => ''42''',
+      'Invalid p_parts: some of search, exports, errors, audit, usage'),
+    ('p_parts => ''{errors}''', 'p_parts beyond search and exports need p_customer'),
+    ('p_parts => ''{audit}'', p_customer => '' ''',
+      'p_parts beyond search and exports need p_customer'),
+    ('p_parts => ''{usage}'', p_customer => ''42'', p_query_dsl => ''@customer:42''',
+      'The part usage counts the whole tenant: leave out p_view_id and p_query_dsl'),
+    ('p_limits => ''{"monthly_events": 0}''',
+      'Invalid p_limits: monthly_events and monthly_bytes, whole numbers from 1 to 10^15'),
+    ('p_limits => ''{"streams": 2}''',
+      'Invalid p_limits: monthly_events and monthly_bytes, whole numbers from 1 to 10^15'),
+    ('p_limits => ''[1]''',
+      'Invalid p_limits: monthly_events and monthly_bytes, whole numbers from 1 to 10^15')
+) c (parameters, message);
+select is(
+  pg_temp.attempt($$select public.create_log_portal_session(p_parts => '{search}')$$),
+  'accepted', 'search alone needs no customer'
+);
+
+select * from finish();
+rollback;
