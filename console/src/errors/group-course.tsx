@@ -19,7 +19,7 @@ function barsOf(counts: ErrorCount[], step: number, number: number, now: number)
 /** The records by hour for 14 days, or by day for a year. Readers of some records have a day. */
 export function GroupCourse({ details: { hours, days }, onRange }: {
   details: ErrorGroupDetails;
-  onRange: (range: { from: string; to: string }) => void;
+  onRange?: (range: { from: string; to: string }) => void;
 }) {
   const { zone } = usePreferences();
   const [span, setSpan] = useState<"days" | "year">("days");
@@ -53,11 +53,11 @@ export function GroupCourse({ details: { hours, days }, onRange }: {
         height={150}
         range={range}
         isUnfinished
-        onBrush={(from, to) =>
+        onBrush={onRange && ((from, to) =>
           onRange({
             from: new Date(Math.floor(from) * 1000).toISOString(),
             to: new Date(Math.ceil(to) * 1000).toISOString(),
-          })}
+          }))}
         label={step === hour
           ? say("{count} records, by hour", { count: sum(bars.values) })
           : say("{count} records, by day in UTC", { count: sum(bars.values) })}

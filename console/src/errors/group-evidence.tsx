@@ -53,10 +53,10 @@ export function Stack({ frames }: { frames: Frame[] }) {
   );
 }
 
-/** The values that these records have more often than other errors. A click adds one to the search. */
+/** The values that these records have more often than other errors. A click adds one to the search, if there is one. */
 export function Tags({ details: { tags, group }, onChoose }: {
   details: ErrorGroupDetails;
-  onChoose: (clause: string) => void;
+  onChoose?: (clause: string) => void;
 }) {
   if (tags.length === 0) return null;
   return (
@@ -76,13 +76,17 @@ export function Tags({ details: { tags, group }, onChoose }: {
         {tags.map(({ field, value, share, share_of_others }) => (
           <tr key={`${field} ${value}`}>
             <th scope="row">
-              <button
-                type="button"
-                className="group-value"
-                onClick={() => onChoose(clauseOf(field, value))}
-              >
-                {oneLine(plain(`${field}: ${value}`), 200)}
-              </button>
+              {onChoose
+                ? (
+                  <button
+                    type="button"
+                    className="group-value"
+                    onClick={() => onChoose(clauseOf(field, value))}
+                  >
+                    {oneLine(plain(`${field}: ${value}`), 200)}
+                  </button>
+                )
+                : oneLine(plain(`${field}: ${value}`), 200)}
             </th>
             <td className="number">{percent(share)}</td>
             <td className="number">{percent(share_of_others)}</td>

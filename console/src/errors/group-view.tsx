@@ -3,7 +3,7 @@ import { change, go } from "../address/address.ts";
 import { exactly } from "../language/edit-query.ts";
 import type { ErrorGroup, ErrorGroupDetails } from "../service/logloom.ts";
 import { useOperation } from "../service/operation-hooks.ts";
-import { useMay } from "../service/roles.ts";
+import { useIsCustomer, useMay } from "../service/roles.ts";
 import { AnswerForm } from "../shared/answer-form.tsx";
 import { Button, Empty, ScreenHead } from "../shared/basic-controls.tsx";
 import { FactList } from "../shared/fact-list.tsx";
@@ -65,6 +65,8 @@ const back = () => <Button onClick={() => change({ group: "" })}>{say("All error
 function GroupPage({ details }: { details: ErrorGroupDetails }) {
   const { group } = details;
   const isMember = useMay("member") === true;
+  // The portal's page of errors has no search beside it.
+  const isCustomer = useIsCustomer();
   const place = placeOf(details);
   const update = useGroupChange();
   const search = (q = place.q) => go({ screen: "search", parameters: { ...place, q } });
@@ -80,7 +82,7 @@ function GroupPage({ details }: { details: ErrorGroupDetails }) {
         }
       >
         {back()}
-        <Button onClick={() => search()}>{say("Show in search")}</Button>
+        {!isCustomer && <Button onClick={() => search()}>{say("Show in search")}</Button>}
         {isMember && <TellButton group={group} />}
       </ScreenHead>
       {isMember && isChangeable(group) && (
@@ -91,7 +93,9 @@ function GroupPage({ details }: { details: ErrorGroupDetails }) {
       )}
       <GroupCourse
         details={details}
-        onRange={(range) => go({ screen: "search", parameters: { ...place, ...range } })}
+        onRange={isCustomer
+          ? undefined
+          : (range) => go({ screen: "search", parameters: { ...place, ...range } })}
       />
       <div className="incident-columns">
         <Facts group={group} />
@@ -104,13 +108,16 @@ function GroupPage({ details }: { details: ErrorGroupDetails }) {
         )}
       </div>
       <Stack frames={details.stack} />
-      <Tags details={details} onChoose={(clause) => search(`${place.q} ${clause}`)} />
+      <Tags
+        details={details}
+        onChoose={isCustomer ? undefined : (clause) => search(`${place.q} ${clause}`)}
+      />
       <Releases details={details} />
       {details.newest.length > 0 && (
         <section className="block">
           <h2>{say("Newest records")}</h2>
           <EditQueryContext value={(edit) => search(edit(place.q))}>
-            <RecordList records={details.newest} place={place} />
+            <RecordList records={details.newest} place={isCustomer ? null : place} />
           </EditQueryContext>
         </section>
       )}

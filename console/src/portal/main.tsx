@@ -10,6 +10,7 @@ import "../styles/index.css";
 import "../styles/portal.css";
 import { type FromParent, ParentPage } from "./parent-page.ts";
 import { Portal } from "./portal.tsx";
+import { partOf } from "./portal-parts.ts";
 import { PortalSession } from "./portal-session.ts";
 import { propertiesOf } from "./theme.ts";
 
@@ -18,8 +19,9 @@ const narrow = 900;
 keepOwnHistory();
 keepPreferencesInMemory({ fields: innerWidth >= narrow });
 const linked = location.hash.slice(1);
+const part = partOf(location.search);
 // The address must show neither somebody else's search nor the code.
-history.replaceState(null, "", location.pathname);
+history.replaceState(null, "", location.pathname + (part ? `?part=${part}` : ""));
 
 try {
   const isLinked = parent === self && linked.startsWith("llc_");
@@ -28,6 +30,7 @@ try {
       say("This page works only inside another page, or with a link that works once."),
     );
   }
+  if (part === null) throw new StartError(say("These logs have no such part."));
   const config = await loadConfig();
   if (config.portalOrigins.length === 0 && !isLinked) {
     throw new StartError(
@@ -55,7 +58,9 @@ try {
     const { q = "", from = standardRange.from, to = standardRange.to } =
       readAddress(location.hash).parameters;
     const now = JSON.stringify([q, from, to]);
-    if (now !== last) page.tell({ logloom: "query-changed", query: q, from, to });
+    if (now !== last && part === "search") {
+      page.tell({ logloom: "query-changed", query: q, from, to });
+    }
     last = now;
   });
   if (isLinked) session.give(await tokenOf(config, linked), false);
@@ -63,7 +68,7 @@ try {
   root.render(
     <StrictMode>
       <Boundary what={say("This view")}>
-        <Portal config={config} session={session} page={page} />
+        <Portal config={config} session={session} page={page} part={part} />
       </Boundary>
     </StrictMode>,
   );

@@ -1,9 +1,10 @@
-import { useEffect, useMemo, useRef, useSyncExternalStore } from "react";
+import { Suspense, useEffect, useMemo, useRef, useSyncExternalStore } from "react";
 import { ReaderScope } from "../app/reader-scope.tsx";
 import { FeaturesContext } from "../search/reader-features.ts";
 import { SearchScreen } from "../search/search-screen.tsx";
 import type { Config } from "../service/config.ts";
 import type { Service } from "../service/client.ts";
+import { OperationsContext } from "../service/operation-hooks.ts";
 import { LogloomError } from "../service/logloom.ts";
 import { Boundary } from "../shared/error-boundary.tsx";
 import { Button, Empty, Skeleton } from "../shared/basic-controls.tsx";
@@ -11,7 +12,8 @@ import { labelsNow, onLabels, say } from "../shared/translate.ts";
 import type { ParentPage } from "./parent-page.ts";
 import { createPortalService, type PortalService } from "./portal-service.ts";
 import type { PortalSession } from "./portal-session.ts";
-import { useAllowedParts } from "./use-allowed-parts.ts";
+import { laterParts, type Part } from "./portal-parts.ts";
+import { useAllowedParts, useRefusal } from "./use-allowed-parts.ts";
 
 /** How often an idle view checks its token. */
 const heartbeatMs = 40_000;
@@ -20,9 +22,10 @@ interface Props {
   config: Config;
   session: PortalSession;
   page: ParentPage;
+  part: Part;
 }
 
-export function Portal({ config, session, page }: Props) {
+export function Portal({ config, session, page, part }: Props) {
   useSyncExternalStore(session.subscribe, session.version);
   const labels = useSyncExternalStore(onLabels, labelsNow);
   const set = useRef({ labels, count: 0 });
@@ -43,7 +46,9 @@ export function Portal({ config, session, page }: Props) {
   if (state === "open") {
     return (
       <ReaderScope key={reader} service={service}>
-        <Search key={set.current.count} service={service} page={page} />
+        {part === "search"
+          ? <Search key={set.current.count} service={service} page={page} />
+          : <LaterPart key={set.current.count} service={service} page={page} part={part} />}
       </ReaderScope>
     );
   }
@@ -85,6 +90,30 @@ function Search({ service, page }: { service: PortalService; page: ParentPage })
   );
 }
 
+/** A screen of the console other than the search. */
+function LaterPart({ service, page, part }: {
+  service: PortalService;
+  page: ParentPage;
+  part: Exclude<Part, "search">;
+}) {
+  const { operations, Screen } = laterParts[part];
+  useRefusal(page, operations[0]);
+  useHeartbeat(service, page);
+  useHeight(page);
+  useEffect(() => page.tell({ logloom: "ready" }), [page]);
+  return (
+    <main id="main" tabIndex={-1} className="portal later">
+      <Boundary what={say("This view")}>
+        <Suspense fallback={<Skeleton lines={8} />}>
+          <OperationsContext value={operations}>
+            <Screen />
+          </OperationsContext>
+        </Suspense>
+      </Boundary>
+    </main>
+  );
+}
+
 /** Notices a revoked token while the view is idle, and reports other errors to the host. */
 function useHeartbeat(service: Service, page: ParentPage): void {
   useEffect(() => {
@@ -110,7 +139,7 @@ function useHeight(page: ParentPage): void {
   useEffect(() => {
     let last = 0;
     const timer = setInterval(() => {
-      const rows = document.querySelector<HTMLElement>(".rows, .aggregate");
+      const rows = document.querySelector<HTMLElement>(".rows, .aggregate, .later");
       const inside = [...rows?.children ?? []]
         .reduce((sum, one) => sum + (one as HTMLElement).offsetHeight, 0);
       const height = rows ? innerHeight - rows.clientHeight + inside : 480;

@@ -1,7 +1,7 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { allFeatures, type Features } from "../search/reader-features.ts";
-import { LogloomError } from "../service/logloom.ts";
+import { LogloomError, type OperationName } from "../service/logloom.ts";
 import type { ParentPage } from "./parent-page.ts";
 import type { PortalService } from "./portal-service.ts";
 
@@ -38,19 +38,40 @@ export function useAllowedParts(service: PortalService, page: ParentPage): Featu
       isOver = true;
     };
   }, [service]);
+  useEffect(
+    () =>
+      onRefusals(
+        queries,
+        (operation) => setRefused((now) => now.has(operation) ? now : new Set([...now, operation])),
+      ),
+    [queries],
+  );
+  useRefusal(page, "search_logs");
+  return useMemo(() => isKnown ? featuresWithout(refused) : null, [isKnown, refused]);
+}
+
+/** Tells the host if the operation without which the page shows nothing is refused. */
+export function useRefusal(page: ParentPage, main: OperationName): void {
+  const queries = useQueryClient();
   useEffect(() => {
     let told: unknown = null;
-    return queries.getQueryCache().subscribe(({ query }) => {
-      const { error } = query.state;
-      if (!(error instanceof LogloomError) || error.status !== 403) return;
-      const operation = String(query.queryKey[0]);
-      setRefused((now) => now.has(operation) ? now : new Set([...now, operation]));
-      if (operation !== "search_logs" || told === error) return;
+    return onRefusals(queries, (operation, error) => {
+      if (operation !== main || told === error) return;
       told = error;
       page.tell({ logloom: "error", status: error.status, message: error.message });
     });
-  }, [queries, page]);
-  return useMemo(() => isKnown ? featuresWithout(refused) : null, [isKnown, refused]);
+  }, [queries, page, main]);
+}
+
+function onRefusals(
+  queries: QueryClient,
+  listener: (operation: string, error: LogloomError) => void,
+): () => void {
+  return queries.getQueryCache().subscribe(({ query }) => {
+    const { error } = query.state;
+    if (!(error instanceof LogloomError) || error.status !== 403) return;
+    listener(String(query.queryKey[0]), error);
+  });
 }
 
 /** The parts whose operations are all allowed. */

@@ -19,6 +19,14 @@ export function useService(): Service {
   return service;
 }
 
+/** The operations that a page of the portal may call, or null: the service decides on each call. */
+export const OperationsContext = createContext<readonly OperationName[] | null>(null);
+
+/** Whether to call an operation that only adds something to a screen. */
+export function useHas(operation: OperationName): boolean {
+  return useContext(OperationsContext)?.includes(operation) ?? true;
+}
+
 interface Options {
   enabled?: boolean;
   /** Shows the last answer to the same query, marked as old, until the new one arrives. */

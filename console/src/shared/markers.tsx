@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Fragment, useMemo } from "react";
 import type { LogRecord } from "../service/logloom.ts";
-import { useService } from "../service/operation-hooks.ts";
+import { useHas, useService } from "../service/operation-hooks.ts";
 import { shortTime, type Zone } from "./format-time.ts";
 import { oneLine, plain } from "./safe-text.ts";
 import { say } from "./translate.ts";
@@ -21,6 +21,7 @@ const most = 50;
 /** The newest markers of a range of seconds, the oldest first. Empty for a reader who may not see them. */
 function useMarkers(from: number, to: number): Marker[] {
   const service = useService();
+  const hasSearch = useHas("search_logs");
   // A range that ends now moves with each run of the search. Rounded, it is asked again only from time to time.
   const step = Math.max(60, 2 ** Math.ceil(Math.log2((to - from) / 60)));
   const parameters = {
@@ -33,7 +34,7 @@ function useMarkers(from: number, to: number): Marker[] {
     // Not the name of the operation: whether markers are refused says nothing about the search.
     queryKey: ["markers", parameters.p_ts_from, parameters.p_ts_to],
     queryFn: ({ signal }) => service.call("search_logs", parameters, { signal }),
-    enabled: from < to,
+    enabled: hasSearch && from < to,
     staleTime: 60_000,
     placeholderData: keepPreviousData,
   });

@@ -1,4 +1,4 @@
-import { useOperation } from "../service/operation-hooks.ts";
+import { useHas, useOperation } from "../service/operation-hooks.ts";
 import { SelectField } from "./form-fields.tsx";
 import { plain } from "./safe-text.ts";
 import { say } from "./translate.ts";
@@ -13,7 +13,7 @@ export function ServiceField({ value, known = [], onChange }: {
     p_query_dsl: "level:error",
     p_ts_from: "now-24h",
     p_name: "service",
-  });
+  }, { enabled: useHas("list_log_fields") });
   const found = fields.data?.find(({ field }) => field === "service")?.values ?? [];
   const names = new Set([...found.map((one) => one.value), ...known, value]);
   const services = [...names].filter((name) => name !== null && name !== "").sort();

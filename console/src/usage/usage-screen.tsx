@@ -2,6 +2,7 @@ import { dayInWords } from "../shared/format-time.ts";
 import { useMemo } from "react";
 import { useOperation } from "../service/operation-hooks.ts";
 import type { Usage } from "../service/logloom.ts";
+import { useIsCustomer } from "../service/roles.ts";
 import { Empty, ScreenHead } from "../shared/basic-controls.tsx";
 import { bytes, count, percent, short } from "../shared/format-number.ts";
 import { Loaded, Table } from "../shared/list-table.tsx";
@@ -10,12 +11,13 @@ import { say } from "../shared/translate.ts";
 
 export default function UsageScreen() {
   const usage = useOperation("get_tenant_usage", { p_months: 2 }, { every: 60_000 });
-  const tenant = useOperation("get_current_tenant", {});
+  const isCustomer = useIsCustomer();
+  const tenant = useOperation("get_current_tenant", {}, { enabled: !isCustomer });
   return (
     <div className="page">
       <ScreenHead
         title={say("Usage")}
-        about={tenant.data &&
+        about={isCustomer ? say("A month is a calendar month in UTC.") : tenant.data &&
           say("Plan {plan}. A month is a calendar month in UTC.", { plan: tenant.data.plan_name })}
       />
       <Loaded
@@ -44,12 +46,17 @@ export default function UsageScreen() {
                 format={bytes}
               />
             </div>
-            <p className="about">
-              {say(
-                "Stored: {compressed} compressed, {rows} not compressed yet.",
-                { compressed: bytes(data.stored.sealed_bytes), rows: bytes(data.stored.hot_bytes) },
-              )}
-            </p>
+            {!isCustomer && (
+              <p className="about">
+                {say(
+                  "Stored: {compressed} compressed, {rows} not compressed yet.",
+                  {
+                    compressed: bytes(data.stored.sealed_bytes),
+                    rows: bytes(data.stored.hot_bytes),
+                  },
+                )}
+              </p>
+            )}
             <Days days={data.days} />
           </>
         )}
@@ -61,10 +68,20 @@ export default function UsageScreen() {
 function Meter({ title, used, limit, projected, format }: {
   title: string;
   used: number;
-  limit: number;
+  /** Null: the host of the portal shows no limit. */
+  limit: number | null;
   projected: number;
   format: (value: number) => string;
 }) {
+  const isCustomer = useIsCustomer();
+  if (limit === null) {
+    return (
+      <section className="tile">
+        <h2>{title}</h2>
+        <p className="tile-number">{format(used)}</p>
+      </section>
+    );
+  }
   const share = limit === 0 ? 0 : Math.min(100, (100 * used) / limit);
   const ahead = limit === 0 ? 0 : Math.min(100, (100 * projected) / limit);
   const tone = used >= limit ? "bad" : projected > limit ? "warn" : "good";
@@ -86,7 +103,10 @@ function Meter({ title, used, limit, projected, format }: {
       </svg>
       <p className="about">
         {used >= limit
-          ? say("The limit is reached: further events are refused until the month ends.")
+          // The limits in a portal are the host's: Logloom does not enforce them.
+          ? isCustomer
+            ? say("The limit is reached.")
+            : say("The limit is reached: further events are refused until the month ends.")
           : projected > limit
           ? say("At this pace {amount} by the end of the month: more than the plan allows.", {
             amount: format(projected),

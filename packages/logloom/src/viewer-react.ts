@@ -21,6 +21,7 @@ export interface LogloomViewerProps {
   getToken: GetToken;
   query?: string;
   /** `24h`, or `FROM/TO`. */
+  part?: string;
   range?: string;
   theme?: "light" | "dark" | "auto";
   labels?: Record<string, ViewerLabel>;
@@ -37,7 +38,7 @@ const stays = () => () => {};
 
 /** `<logloom-viewer>` for React. */
 export function LogloomViewer(props: LogloomViewerProps): ReactElement {
-  const { src, query, range, theme, className, style } = props;
+  const { src, part, query, range, theme, className, style } = props;
   const element = useRef<Element | null>(null);
   const latest = useRef(props);
   latest.current = props;
@@ -69,6 +70,7 @@ export function LogloomViewer(props: LogloomViewerProps): ReactElement {
   const attributes = {
     src,
     query,
+    part,
     range,
     theme,
     class: className,

@@ -33,10 +33,11 @@ const css =
 // Allows importing the module where there is no page.
 const Base: typeof HTMLElement = globalThis.HTMLElement ?? class {} as typeof HTMLElement;
 
-/** `<logloom-viewer src query range theme>`: the portal in a frame. */
+/** `<logloom-viewer src part query range theme>`: the portal in a frame. */
 export class LogloomViewer extends Base {
   static readonly observedAttributes: readonly string[] = [
     "src",
+    "part",
     "query",
     "range",
     "theme",
@@ -110,7 +111,7 @@ export class LogloomViewer extends Base {
 
   attributeChangedCallback(name: string, before: string | null, now: string | null): void {
     if (before === now) return;
-    if (name === "src") {
+    if (name === "src" || name === "part") {
       // Initial attributes arrive before the element is in the page, and must not open it.
       if (this.#dark && this.isConnected) this.#open();
     } else if (name === "query" || name === "range") this.#show(name);
@@ -135,6 +136,8 @@ export class LogloomViewer extends Base {
     const url = URL.canParse(src, document.baseURI) ? new URL(src, document.baseURI) : undefined;
     if (!url || !/^https?:$/.test(url.protocol)) return this.#fail("src is no address of a page");
     this.#origin = url.origin;
+    const part = this.getAttribute("part");
+    if (part) url.searchParams.set("part", part);
     const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
     // A page's policy may forbid style elements.
     const sheet = new CSSStyleSheet();

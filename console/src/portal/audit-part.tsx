@@ -1,0 +1,38 @@
+import { change, useAddress } from "../address/address.ts";
+import { AuditEvents } from "../settings/audit-tab.tsx";
+import { ScreenHead } from "../shared/basic-controls.tsx";
+import { TextField } from "../shared/form-fields.tsx";
+import { say, type Words } from "../shared/translate.ts";
+import { useLater } from "../shared/use-debounced.ts";
+
+const filters = {
+  action: "What (invoices.*)",
+  from: "From (now-7d)",
+  to: "To",
+} as const satisfies Record<string, Words>;
+
+/** What a customer did in the product, and what was done to them. */
+export default function AuditPart() {
+  const { parameters } = useAddress();
+  const { action, from, to } = useLater(parameters);
+  return (
+    <div className="page">
+      <ScreenHead title={say("Audit")} />
+      <div className="form-pair">
+        {Object.entries(filters).map(([name, label]) => (
+          <TextField
+            key={name}
+            label={say(label)}
+            spellCheck={false}
+            value={parameters[name] ?? ""}
+            onChange={(text) => change({ [name]: text }, { replace: true })}
+          />
+        ))}
+      </div>
+      <AuditEvents
+        asked={{ p_action: action, p_ts_from: from, p_ts_to: to }}
+        isFiltered={Object.keys(filters).some((name) => parameters[name])}
+      />
+    </div>
+  );
+}
