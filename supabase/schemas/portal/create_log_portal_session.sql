@@ -179,5 +179,5 @@ comment on function public.create_log_portal_session(
   '604800 (default 3600). p_label: at most 200 characters. p_origins: at most 20 https origins '
   'of pages that may frame the portal. p_parts: search, exports, errors, audit, usage (default '
   'search and exports). p_customer: your own id of the customer, for the last three parts. '
-  'p_limits: {"monthly_events", "monthly_bytes"} that the part usage shows. Errors: PT400 (also plan '
-  'limit), PT401, PT403, PT404.';
+  'p_limits: {"monthly_events", "monthly_bytes"} that the part usage shows. Errors: PT400 (also '
+  'plan limit), PT401, PT403, PT404.';
