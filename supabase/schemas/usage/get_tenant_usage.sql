@@ -75,10 +75,6 @@ begin
     ),
     logloom_private.hot_bytes(p_tenant_id)
   )::public.logloom_stored;
-exception when query_canceled then
-  -- Answers 504: at a 503 PostgREST would reconnect and reload its schema for everybody.
-  perform logloom_private.refuse_for_now(5, 'search.records_are_away');
-  return null;
 end;
 $$;
 
@@ -224,6 +220,10 @@ begin
   v_result.projected_events := greatest(v_result.events, round(v_result.events / v_elapsed));
   v_result.projected_bytes := greatest(v_result.bytes, round(v_result.bytes / v_elapsed));
   return v_result;
+exception when query_canceled then
+  -- Answers 504: at a 503 PostgREST would reconnect and reload its schema for everybody.
+  perform logloom_private.refuse_for_now(5, 'search.records_are_away');
+  return null;
 end;
 $$;
 

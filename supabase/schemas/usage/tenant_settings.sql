@@ -8,6 +8,10 @@ as $$
 -- definer because no API role may read blocks and counts
 begin
   return logloom_private.stored_of(logloom_private.resolve_tenant(p_tenant_id));
+exception when query_canceled then
+  -- Answers 504: at a 503 PostgREST would reconnect and reload its schema for everybody.
+  perform logloom_private.refuse_for_now(5, 'search.records_are_away');
+  return null;
 end;
 $$;
 
