@@ -179,10 +179,13 @@ export type Database = {
       };
       "create_log_portal_session": {
         Args: {
+          "p_customer"?: string;
           "p_expires_in"?: number;
           "p_label"?: string;
+          "p_limits"?: Json;
           "p_link"?: boolean;
           "p_origins"?: (string)[];
+          "p_parts"?: (string)[];
           "p_query_dsl"?: string;
           "p_tenant_id"?: string;
           "p_view_id"?: string;
@@ -2078,6 +2081,9 @@ export type Database = {
         "revoked_at": string | null;
         "first_used_at": string | null;
         "last_used_at": string | null;
+        "customer": string | null;
+        "limits": Json | null;
+        "parts": (string)[] | null;
       };
       "logloom_query_validity": {
         "valid": boolean | null;

@@ -44,6 +44,14 @@ drop function public.create_api_key(text, text, timestamptz, text[], uuid);
 -- A stream has a source.
 drop function public.create_log_stream(text, text, text, text, jsonb, jsonb, boolean, uuid);
 
+-- A portal session has parts.
+drop function public.create_log_portal_session(
+  text, uuid, text, integer, text, text[], boolean
+);
+drop function logloom_private.issue_portal_session(
+  text, uuid, text, integer, text, text[], boolean
+);
+
 -- Rules can have a baseline.
 drop function public.create_alert_rule(
   text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid,
@@ -328,6 +336,8 @@ DROP FUNCTION "logloom_private"."merge_small_blocks"(text, date, integer, boolea
 
 DROP FUNCTION "logloom_private"."milliseconds_since"(timestamp WITH time zone);
 
+DROP FUNCTION "logloom_private"."my_usage"(text, date);
+
 DROP FUNCTION "logloom_private"."no_bits"(integer);
 
 DROP FUNCTION "logloom_private"."numbers_aggregate_sql"(jsonb, bigint);
@@ -489,6 +499,8 @@ DROP FUNCTION "logloom_private"."tree_without_any"(jsonb);
 DROP FUNCTION "logloom_private"."trim_space"(text);
 
 DROP FUNCTION "logloom_private"."up_since"();
+
+DROP FUNCTION "logloom_private"."usage_of"(text, date);
 
 DROP FUNCTION "logloom_private"."utc_day"(timestamp WITH time zone);
 
@@ -1176,6 +1188,15 @@ ALTER TABLE "logloom"."plans"
 ALTER TABLE "logloom"."plans"
   ADD COLUMN "max_span_share" real NOT NULL DEFAULT 0.5;
 
+ALTER TABLE "logloom"."portal_sessions"
+  ADD COLUMN "customer" text;
+
+ALTER TABLE "logloom"."portal_sessions"
+  ADD COLUMN "limits" jsonb;
+
+ALTER TABLE "logloom"."portal_sessions"
+  ADD COLUMN "parts" text[];
+
 ALTER TABLE "logloom"."usage_days"
   ADD COLUMN "refused" bigint NOT NULL DEFAULT 0;
 
@@ -1603,11 +1624,15 @@ ALTER TYPE "logloom_private"."ingest_request" ADD ATTRIBUTE "p_spans" integer CA
 
 ALTER TYPE "logloom_private"."ingest_state" ADD ATTRIBUTE "rules_version" text CASCADE;
 
-ALTER TYPE "logloom_private"."ingest_state" ADD ATTRIBUTE "spans_are_full" boolean CASCADE;
+ALTER TYPE "logloom_private"."ingest_state" ADD ATTRIBUTE "spans_left" bigint CASCADE;
 
 ALTER TYPE "logloom_private"."ingest_state" ADD ATTRIBUTE "storage_is_full" boolean CASCADE;
 
+ALTER TYPE "logloom_private"."reading_scope" ADD ATTRIBUTE "customer" text CASCADE;
+
 ALTER TYPE "logloom_private"."reading_scope" ALTER ATTRIBUTE "kind" TYPE logloom_private.reader_kind CASCADE;
+
+ALTER TYPE "logloom_private"."reading_scope" ADD ATTRIBUTE "limits" jsonb CASCADE;
 
 ALTER TYPE "public"."logloom_alert_incident" ADD ATTRIBUTE "assigned_at" timestamp WITH time zone CASCADE;
 
@@ -1664,6 +1689,12 @@ ALTER TYPE "public"."logloom_log_stream" ADD ATTRIBUTE "last_answer" text CASCAD
 ALTER TYPE "public"."logloom_log_stream" ADD ATTRIBUTE "source" text CASCADE;
 
 ALTER TYPE "public"."logloom_log_stream" ADD ATTRIBUTE "test_answer" text CASCADE;
+
+ALTER TYPE "public"."logloom_portal_session" ADD ATTRIBUTE "customer" text CASCADE;
+
+ALTER TYPE "public"."logloom_portal_session" ADD ATTRIBUTE "limits" jsonb CASCADE;
+
+ALTER TYPE "public"."logloom_portal_session" ADD ATTRIBUTE "parts" text[] CASCADE;
 
 ALTER TYPE "public"."logloom_tenant_settings" ADD ATTRIBUTE "retention_rules" public.logloom_retention_rule[] CASCADE;
 
@@ -3786,7 +3817,8 @@ begin
       'Views have no changes of their own.', null),
     ('audit.column_is_unknown', 400, '%s has no column %s', 'Names are case-sensitive.', null),
     ('audit.not_in_views', 403, 'The audit trail is not in views or portal sessions',
-      'Read it as a member, or with an API key that has the scope audit and no view.', null),
+      'Read it as a member, with an API key that has the scope audit and no view, or in a portal '
+        'session with the part audit.', null),
     ('audit.key_lacks_scope', 403, 'This API key does not read the audit trail',
       'create_api_key makes one that does: p_scopes ["audit"].', null),
     ('audit.key_lacks_read', 403, 'This API key only reads the audit trail',
@@ -5628,6 +5660,43 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.check_parts (
+  p_parts       text[],
+  p_customer    text,
+  p_limits      jsonb,
+  p_is_narrowed boolean
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_parts = '{}'
+    or not p_parts <@ array(select p.part from logloom_private.portal_parts() p)
+  then
+    perform logloom_private.refuse(
+      'portal.part_is_unknown',
+      (select string_agg(p.part, ', ') from logloom_private.portal_parts() p)
+    );
+  elsif logloom_private.usable_id(p_customer) is null
+    and (p_customer is not null or not p_parts <@ '{search,exports}')
+  then
+    perform logloom_private.refuse('portal.customer_is_missing');
+  elsif 'usage' = any (p_parts) and p_is_narrowed then
+    perform logloom_private.refuse('portal.usage_is_of_tenant');
+  elsif jsonb_typeof(p_limits) <> 'object' or exists (
+    select
+    from jsonb_each(case jsonb_typeof(p_limits) when 'object' then p_limits end) l
+    where l.key not in ('monthly_events', 'monthly_bytes')
+      or l.value::text !~ '^[1-9][0-9]{0,15}$' or l.value::text::numeric > 1e15
+  )
+  then
+    perform logloom_private.refuse('portal.limits_are_invalid');
+  end if;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.check_query (
   p_query_dsl text
 )
@@ -5859,10 +5928,16 @@ begin
   elsif p_tenant_id <> p_scope.tenant_id then
     perform logloom_private.refuse('callers.tenant_is_another');
   end if;
-  if p_operation = 'list_audit_events'
+  -- These tell about all of the tenant. Only a part of a portal session, which names its customer,
+  -- opens them to a reader who sees less.
+  if p_operation in ('get_tenant_usage', 'list_audit_events')
     and (p_scope.view_id is not null or p_scope.kind = 'portal_session')
+    and (p_scope.customer is null or (p_operation = any (p_scope.operations)) is not true)
   then
-    perform logloom_private.refuse('audit.not_in_views');
+    perform logloom_private.refuse(
+      case p_operation when 'list_audit_events' then 'audit.not_in_views'
+        else 'usage.not_in_views' end
+    );
   end if;
   -- Alerts tell about all records, so a view must name the operations on alerts to allow them. With
   -- portal sessions, which customers use, it must also name those on saved searches and errors.
@@ -9862,7 +9937,7 @@ begin
     coalesce(m.ts_min, v_received_at), coalesce(m.ts_max, v_received_at), m.record_bytes,
     v_dropped, p_request.p_rule_counts,
     case when p_request.p_spans > 0 then (
-      select count(*) from unnest(p_request.p_attrs) a where a ->> 'kind' = 'span'
+      select count(*) from unnest(p_request.p_attrs) a where logloom_private.is_of_span(a)
     ) else 0 end,
     -- fields sent joined: p_request.p_{name}
     p_request.p_ts, p_request.p_level, p_request.p_msg, p_request.p_service, p_request.p_env,
@@ -12432,7 +12507,7 @@ begin
         'issue_ingest_token', 'issue_portal_session', 'known_file_types',
         'late_seconds', 'list_bytes', 'list_limit', 'lock_key', 'log_dashboard_of', 'log_view_of',
         'make_alert_silence', 'make_log_stream', 'make_log_view', 'my_key_reads', 'my_stored',
-        'my_usage', 'new_api_key', 'note_saved_search_run', 'page_of_addresses',
+        'new_api_key', 'note_saved_search_run', 'page_of_addresses',
         'page_of_deliveries', 'page_of_stream_failures', 'page_of_streams', 'page_place',
         'plan_feature', 'plan_of', 'preview_windows', 'provision_current_tenant',
         'put_back_delivery', 'read_archive', 'read_members', 'read_memberships',
@@ -13334,13 +13409,18 @@ begin
     return row(logloom_private.rules_of(p_state), '{}'::jsonb, 0, 412);
   end if;
   if v_earlier_answer ->> 'takes_to' is not null then
-    -- Uses the times of the first answer, so that the same events are rejected again.
+    -- Uses the limits of the first answer, so that the same events are rejected again.
     p_state.keeps_from := v_earlier_answer ->> 'keeps_from';
     p_state.takes_to := v_earlier_answer ->> 'takes_to';
+    p_state.spans_left := v_earlier_answer ->> 'spans_left';
+  elsif p_request.p_spans > p_state.spans_left
+    - p_state.batches * logloom_private.batch_max_events()
+  then
+    p_state.spans_left := logloom_private.spans_left(p_state);
   end if;
   if p_state.keeps_from > any (p_request.p_ts) or p_state.takes_to < any (p_request.p_ts)
     or p_state.service <> any (p_request.p_service)
-    or p_state.spans_are_full and p_request.p_spans > 0
+    or p_request.p_spans > p_state.spans_left
   then
     p_request := logloom_private.reject_events(p_request, p_state);
   end if;
@@ -13388,7 +13468,7 @@ begin
   if v_earlier_answer is not null then
     if v_earlier_answer ->> 'takes_to' is not null then
       v_earlier_answer := (
-        v_answer.body::jsonb || v_earlier_answer::jsonb - '{keeps_from,takes_to}'::text[]
+        v_answer.body::jsonb || v_earlier_answer::jsonb - '{keeps_from,takes_to,spans_left}'::text[]
       )::json;
     end if;
     return row(v_earlier_answer, logloom_private.quota_headers(p_state, 0), 0, 200);
@@ -13689,7 +13769,7 @@ begin
     v_sender.service,
     (select r.version from logloom_private.ingest_rule_sets r
       where r.tenant_id = v_sender.tenant_id)::text,
-    m.spans >= v_plan.max_span_share::float8 * v_plan.monthly_events_limit,
+    floor(v_plan.max_span_share::numeric * v_plan.monthly_events_limit)::bigint - m.spans,
     t.bytes >= s.max_storage_bytes and (s.storage_policy = 'refuse' or t.is_stuck)
   into v_state
   from logloom_private.queue_pointer q
@@ -13804,6 +13884,25 @@ CREATE OR REPLACE FUNCTION logloom_private.is_data_error (
   LANGUAGE sql
   IMMUTABLE
 RETURN ("left"(p_sqlstate, 2) <> ALL (ARRAY['08'::text, '25'::text, '40'::text, '42'::text, '53'::text, '55'::text, '57'::text, '58'::text, 'XX'::text]));
+
+CREATE OR REPLACE FUNCTION logloom_private.is_of_customer (
+  p_customer text,
+  p_source   text,
+  p_actor    text,
+  p_targets  jsonb
+)
+  RETURNS boolean
+  LANGUAGE sql
+  STABLE
+RETURN ((p_source = 'app'::text) AND ((p_actor = p_customer) OR (p_targets @> jsonb_build_array(jsonb_build_object('id', p_customer)))));
+
+CREATE OR REPLACE FUNCTION logloom_private.is_of_span (
+  p_attrs jsonb
+)
+  RETURNS boolean
+  LANGUAGE sql
+  IMMUTABLE
+RETURN COALESCE(((p_attrs ->> 'kind'::text) = ANY (ARRAY['span'::text, 'span_event'::text])), false);
 
 CREATE OR REPLACE FUNCTION logloom_private.is_origin (
   p_origin text
@@ -13933,7 +14032,10 @@ CREATE OR REPLACE FUNCTION logloom_private.issue_portal_session (
   p_seconds   integer,
   p_label     text,
   p_origins   text[],
-  p_link      boolean
+  p_link      boolean,
+  p_parts     text[],
+  p_customer  text,
+  p_limits    jsonb
 )
   RETURNS public.logloom_created_portal_session
   LANGUAGE plpgsql
@@ -13971,6 +14073,9 @@ begin
   -- A blank query becomes null, as for views.
   p_query_dsl := logloom_private.checked_view_query(v_tenant_id, p_query_dsl);
   perform
+    logloom_private.check_parts(
+      p_parts, p_customer, p_limits, num_nonnulls(p_view_id, p_query_dsl) > 0
+    ),
     logloom_private.hold_view(v_tenant_id, p_view_id),
     logloom_private.hold_tenant(v_tenant_id);
   if (
@@ -13984,7 +14089,7 @@ begin
   end if;
   insert into logloom.portal_sessions (
     tenant_id, label, view_id, query_dsl, origins, token_digest, code_digest, code_expires_at,
-    created_by, expires_at
+    created_by, expires_at, parts, customer, limits
   )
   values (
     v_tenant_id, p_label, p_view_id, p_query_dsl, coalesce(p_origins, '{}'),
@@ -13994,7 +14099,7 @@ begin
       interval '10 minutes', make_interval(secs => p_seconds)
     ) end,
     case when not logloom_private.is_service_role() then logloom_private.current_user_id() end,
-    now() + make_interval(secs => p_seconds)
+    now() + make_interval(secs => p_seconds), p_parts, p_customer, p_limits
   )
   returning * into v_session;
   insert into logloom.audit_events (tenant_id, actor, action, subject, details)
@@ -14002,7 +14107,8 @@ begin
     v_tenant_id, logloom_private.actor(), 'portal_session.created', v_session.session_id::text,
     jsonb_strip_nulls(jsonb_build_object(
       'label', p_label, 'view_id', p_view_id, 'query_dsl', p_query_dsl, 'origins', p_origins,
-      'expires_at', v_session.expires_at
+      'expires_at', v_session.expires_at, 'parts', p_parts, 'customer', p_customer,
+      'limits', p_limits
     ))
   );
   return row(
@@ -16914,14 +17020,8 @@ CREATE OR REPLACE FUNCTION logloom_private.my_stored (
   SET standard_conforming_strings TO 'on'
   AS $function$
 -- definer because no API role may read blocks and counts
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
-  v_sealed bigint;
 begin
-  select coalesce(sum(c.bytes), 0) into v_sealed
-  from logloom_private.blocks c
-  where c.tenant_id = v_tenant_id;
-  return row(v_sealed, logloom_private.hot_bytes(v_tenant_id))::public.logloom_stored;
+  return logloom_private.stored_of(logloom_private.resolve_tenant(p_tenant_id));
 exception when query_canceled then
   -- Answers 504: at a 503 PostgREST would reconnect and reload its schema for everybody.
   perform logloom_private.refuse_for_now(5, 'search.records_are_away');
@@ -18178,7 +18278,7 @@ begin
       ('get_saved_search_categories', '{user}', null),
       ('get_saved_search_count', '{user}', null),
       ('get_tenant_settings', '{user,service_role}', null),
-      ('get_tenant_usage', '{user,service_role}', null),
+      ('get_tenant_usage', '{user,service_role}', 'read_tenant_usage'),
       ('list_alert_addresses', '{user}', null),
       ('list_alert_deliveries', '{user}', null),
       ('list_alert_history', '{user,viewer,service_role}', 'read_alert_history'),
@@ -18249,6 +18349,27 @@ CREATE OR REPLACE FUNCTION logloom_private.operations()
   LANGUAGE sql
   IMMUTABLE
 RETURN ARRAY(SELECT o.operation FROM logloom_private.operation_list() o(operation, callers, reader));
+
+CREATE OR REPLACE FUNCTION logloom_private.operations_of_parts (
+  p_parts   text[],
+  p_of_view text[]
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(
+    select distinct o.operation
+    from logloom_private.portal_parts() p
+    cross join lateral unnest(p.operations) n (name)
+    join logloom_private.reading_operations() o on o.operation = n.name
+    where p.part = any (p_parts)
+      and (p_of_view is null or o.operation = any (p_of_view) or not o.in_views)
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.operations_of_service_role()
   RETURNS TABLE (
@@ -19091,10 +19212,48 @@ begin
     ('portal.url_is_not_set', 400, 'p_link needs the address of the portal''s page',
       'Set portal_url in logloom_private.settings, such as https://logs.example.com/portal.html.',
       null),
+    ('portal.part_is_unknown', 400, 'Invalid p_parts: some of %s', 'Null means search and exports.',
+      null),
+    ('portal.customer_is_missing', 400, 'p_parts beyond search and exports need p_customer',
+      'Send your own id of the customer: 1 to 255 characters, no control characters.', null),
+    ('portal.usage_is_of_tenant', 400,
+      'The part usage counts the whole tenant: leave out p_view_id and p_query_dsl',
+      'A session that shows only some records has the other parts.', null),
+    ('portal.limits_are_invalid', 400,
+      'Invalid p_limits: monthly_events and monthly_bytes, whole numbers from 1 to 10^15',
+      'The usage part shows these limits, and not the plan''s.', null),
     ('portal.session_not_found', 404, 'Portal session not found',
       'list_log_portal_sessions shows the sessions of this tenant.', null),
     ('portal.too_many_requests', 429, 'Rate limit exceeded: %s portal requests per minute',
       'Wait as long as Retry-After says.', 'The plan''s `portal_requests_per_minute`.');
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.portal_parts()
+  RETURNS TABLE (
+    part       text,
+    operations text[]
+  )
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select p.part, p.operations::text[]
+  from (
+    values
+      (
+        'search',
+        '{get_log,get_log_context,list_log_fields,log_changes,log_histogram,log_overview,'
+          'log_series,log_stats,search_logs,tail_logs,validate_query}'
+      ),
+      -- An export reads its records as search_logs does.
+      ('exports', '{export_logs,search_logs,validate_query}'),
+      ('errors', '{get_error_group,list_error_groups,validate_query}'),
+      ('audit', '{list_audit_events,validate_query}'),
+      ('usage', '{get_tenant_usage,validate_query}')
+  ) p (part, operations);
 end;
 $function$;
 
@@ -22626,6 +22785,10 @@ declare
     (
       select e.occurred_at from logloom.audit_events e
       where e.tenant_id = v_scope.tenant_id and e.event_id = p_after
+        and (
+          v_scope.kind <> 'portal_session'
+          or logloom_private.is_of_customer(v_scope.customer, e.source, e.actor, e.targets)
+        )
     )
   );
 begin
@@ -22643,6 +22806,10 @@ begin
       select e.*
       from logloom.audit_events e
       where e.tenant_id = v_scope.tenant_id
+        and (
+          v_scope.kind <> 'portal_session'
+          or logloom_private.is_of_customer(v_scope.customer, e.source, e.actor, e.targets)
+        )
         and (p_source is null or e.source = p_source)
         and (p_actor is null or e.actor = p_actor)
         and (
@@ -22664,7 +22831,9 @@ begin
     e.event_id, e.tenant_id, e.occurred_at, e.source, e.actor, e.action,
     case e.source when 'app' then e.targets
       else jsonb_build_array(jsonb_build_object('id', e.subject)) end,
-    e.details, e.client_id, e.day, e.position, e.erased_at
+    e.details, e.client_id, e.day,
+    -- A customer could tell from positions how many events there are of others.
+    case when v_scope.kind <> 'portal_session' then e.position end, e.erased_at
   from page e
   -- A page has at least one event.
   where e.bytes <= greatest(logloom_private.list_bytes(), (select min(p.bytes) from page p))
@@ -24036,6 +24205,89 @@ exception when query_canceled or lock_not_available then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.read_tenant_usage (
+  p_scope     logloom_private.reading_scope,
+  p_tenant_id text,
+  p_months    integer
+)
+  RETURNS public.logloom_usage
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because the API roles do not read the queue, blocks and counts
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'get_tenant_usage', p_tenant_id);
+  v_is_customer constant boolean := v_scope.kind = 'portal_session';
+  v_tenant constant public.logloom_tenant :=
+    logloom_private.tenant_with_plan(v_scope.tenant_id);
+  v_months constant integer := coalesce(p_months, 1);
+  v_now constant timestamptz := now();
+  v_month constant date := date_trunc('month', v_now at time zone 'UTC');
+  v_from date;
+  v_elapsed numeric;
+  v_result public.logloom_usage;
+begin
+  if v_tenant.tenant_id is null then
+    perform logloom_private.refuse('tenants.not_found');
+  elsif v_months not between 1 and 24 then
+    perform logloom_private.refuse('usage.months_are_out_of_range');
+  end if;
+  v_from := v_month - make_interval(months => v_months - 1);
+
+  -- 1. Events and bytes by day and month
+  v_result.tenant_id := v_tenant.tenant_id;
+  v_result.month := to_char(v_month, 'YYYY-MM');
+  v_result.resets_at := (v_month + interval '1 month') at time zone 'UTC';
+  v_result.days := array(
+    select row(u.day, u.events, u.bytes)::public.logloom_usage_day
+    from logloom_private.usage_of(v_tenant.tenant_id, v_from) u
+    order by u.day desc
+  );
+  v_result.months := array(
+    select
+      row(
+        to_char(m.month, 'YYYY-MM'),
+        coalesce(sum(d.events), 0),
+        coalesce(sum(d.bytes), 0)
+      )::public.logloom_usage_month
+    from generate_series(v_from, v_month, interval '1 month') m (month)
+    left join unnest(v_result.days) d on date_trunc('month', d.day) = m.month
+    group by m.month
+    order by m.month desc
+  );
+  v_result.events := (v_result.months[1]).events;
+  v_result.bytes := (v_result.months[1]).bytes;
+
+  -- 2. A customer sees the limits that the host shows. The rest is the host's.
+  v_result.rules := '{}';
+  if v_is_customer then
+    v_result.monthly_events_limit := v_scope.limits -> 'monthly_events';
+    v_result.monthly_bytes_limit := v_scope.limits -> 'monthly_bytes';
+  else
+    v_result := logloom_private.with_details(v_result, v_tenant, v_month);
+  end if;
+
+  -- 3. Shares of the limits, and a projection. It assumes that the rest of the month is like the
+  -- month so far (at least one day).
+  v_result.events_percent :=
+    round(100.0 * v_result.events / nullif(v_result.monthly_events_limit, 0), 2);
+  v_result.bytes_percent :=
+    round(100.0 * v_result.bytes / nullif(v_result.monthly_bytes_limit, 0), 2);
+  v_elapsed := greatest(extract(epoch from v_now - v_month::timestamp at time zone 'UTC'), 86400)
+    / extract(epoch from v_result.resets_at - v_month::timestamp at time zone 'UTC');
+  v_result.projected_events := greatest(v_result.events, round(v_result.events / v_elapsed));
+  v_result.projected_bytes := greatest(v_result.bytes, round(v_result.bytes / v_elapsed));
+  return v_result;
+exception when query_canceled then
+  -- Answers 504: at a 503 PostgREST would reconnect and reload its schema for everybody.
+  perform logloom_private.refuse_for_now(5, 'search.records_are_away');
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.reading_errors()
   RETURNS SETOF logloom_private.error
   LANGUAGE plpgsql
@@ -24066,7 +24318,7 @@ CREATE OR REPLACE FUNCTION logloom_private.reading_operations()
   AS $function$
 begin
   return query
-  select o.operation, o.reader, o.operation <> 'list_audit_events'
+  select o.operation, o.reader, o.operation not in ('get_tenant_usage', 'list_audit_events')
   from logloom_private.operation_list() o
   where o.reader is not null;
 end;
@@ -24467,8 +24719,6 @@ declare
   v_old constant text := format(
     'ts is older than the retention of %s days', logloom_private.longest_days(p_state.tenant_id)
   );
-  v_refuses_spans constant boolean :=
-    p_state.spans_are_full and coalesce(p_request.p_spans, 0) > 0;
   v_share constant text := format(
     'Plan limit exceeded: spans are %s %% of the month''s events',
     round((100 * (p_state.plan).max_span_share)::numeric)
@@ -24479,11 +24729,19 @@ begin
     p_request := logloom_private.without_wrong_guesses(p_request, p_state);
   end if;
   v_is_kept := array(
-    select (e.ts between p_state.keeps_from and p_state.takes_to) is not false
-      and (e.service = p_state.service) is not false
-      and not (v_refuses_spans and (e.attrs ->> 'kind' = 'span') is true)
-    from unnest(p_request.p_ts, p_request.p_service, p_request.p_attrs)
-      with ordinality e (ts, service, attrs, i)
+    select e.is_allowed and (
+      not e.is_of_span
+      or count(*) filter (where e.is_allowed and e.is_of_span) over (order by e.i)
+        <= p_state.spans_left
+    ) is not false
+    from (
+      select
+        u.i, logloom_private.is_of_span(u.attrs) as is_of_span,
+        (u.ts between p_state.keeps_from and p_state.takes_to) is not false
+        and (u.service = p_state.service) is not false as is_allowed
+      from unnest(p_request.p_ts, p_request.p_service, p_request.p_attrs)
+        with ordinality u (ts, service, attrs, i)
+    ) e
     order by e.i
   );
   p_request.p_errors := (
@@ -26370,6 +26628,8 @@ begin
   end if;
   v_scope.tenant_id := p_session.tenant_id;
   v_scope.kind := 'portal_session';
+  v_scope.customer := p_session.customer;
+  v_scope.limits := p_session.limits;
   if p_session.view_id is not null then
     v_scope := logloom_private.scope_in_view(v_scope, p_session.view_id);
   end if;
@@ -26383,6 +26643,11 @@ begin
       else jsonb_build_object(
         'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_tree)
       ) end;
+  end if;
+  if p_session.parts is not null then
+    v_scope.operations := logloom_private.operations_of_parts(
+      p_session.parts, v_scope.operations
+    );
   end if;
   return v_scope;
 end;
@@ -27872,6 +28137,25 @@ CREATE OR REPLACE FUNCTION logloom_private.span_start (
   IMMUTABLE
 RETURN (p_day - ((p_day - '0001-01-01'::date) % p_days));
 
+CREATE OR REPLACE FUNCTION logloom_private.spans_left (
+  p_state logloom_private.ingest_state
+)
+  RETURNS bigint
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_month constant date := date_trunc('month', now() at time zone 'UTC');
+begin
+  return (
+    select
+      floor((p_state.plan).max_span_share::numeric * (p_state.plan).monthly_events_limit)
+      - coalesce(sum(u.spans), 0)
+    from logloom_private.usage_of(p_state.tenant_id, v_month) u
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.split_long_block (
   p_place logloom_private.retention_place
 )
@@ -28571,6 +28855,26 @@ begin
     ).records;
   end loop;
   return v_stored;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.stored_of (
+  p_tenant_id text
+)
+  RETURNS public.logloom_stored
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return row(
+    (
+      select coalesce(sum(c.bytes), 0)::bigint
+      from logloom_private.blocks c
+      where c.tenant_id = p_tenant_id
+    ),
+    logloom_private.hot_bytes(p_tenant_id)
+  )::public.logloom_stored;
 end;
 $function$;
 
@@ -32280,6 +32584,9 @@ begin
     ('usage.rule_is_wrong', 400, 'Invalid p_rules: rule %s %s',
       'A rule has level, service or both, and days. The plan sets the highest number of days.',
       null),
+    ('usage.not_in_views', 403, 'The usage of a tenant is not in views or portal sessions',
+      'Read it as a member, with an API key that has no view, or in a portal session with the part '
+        'usage.', null),
     ('usage.months_are_out_of_range', 400, 'Invalid p_months: 1 to 24',
       'Without p_months you get the current month.', null),
     ('usage.too_many_deletions', 429, 'Too many deletions are open (max %s)',
@@ -32295,18 +32602,23 @@ CREATE OR REPLACE FUNCTION logloom_private.usage_of (
   p_tenant_id text,
   p_from      date
 )
-  RETURNS SETOF public.logloom_usage_day
+  RETURNS TABLE (
+    day    date,
+    events bigint,
+    bytes  bigint,
+    spans  bigint
+  )
   LANGUAGE plpgsql
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
   v_pointer logloom_private.queue_pointer;
-  v_metered public.logloom_usage_day[];
+  v_metered logloom.usage_days[];
 begin
   -- One statement has one snapshot: a batch is either in usage_days or after metered_through.
   select
     p.open_slot, p.closed_slot, p.metered_through, array(
-      select row(u.day, u.events, u.bytes)::public.logloom_usage_day
+      select u
       from logloom.usage_days u
       where u.tenant_id = p_tenant_id and u.day >= p_from
     )
@@ -32315,13 +32627,13 @@ begin
   -- The plan names only these two slots. The third is not locked, so that it can be truncated
   -- meanwhile.
   return query execute $query$
-    select u.day, sum(u.events)::bigint, sum(u.bytes)::bigint
+    select u.day, sum(u.events)::bigint, sum(u.bytes)::bigint, sum(u.spans)::bigint
     from (
-      select m.day, m.events, m.bytes from unnest($1) m
+      select m.day, m.events, m.bytes, m.spans from unnest($1) m
       union all
       select
         (q.received_at at time zone 'UTC')::date, q.events + s.count_dropped::integer * q.dropped,
-        q.bytes
+        q.bytes, q.spans
       from logloom_private.queue q
       cross join logloom_private.settings s
       where q.slot = any ($2) and q.tenant_id = $3 and q.batch_id > $4
@@ -33124,6 +33436,42 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.with_details (
+  p_usage  public.logloom_usage,
+  p_tenant public.logloom_tenant,
+  p_month  date
+)
+  RETURNS public.logloom_usage
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  p_usage.monthly_events_limit := p_tenant.monthly_events_limit;
+  p_usage.monthly_bytes_limit := p_tenant.monthly_bytes_limit;
+  p_usage.stored := logloom_private.stored_of(p_usage.tenant_id);
+  p_usage.restored_records := (
+    select coalesce(sum(r.records), 0)
+    from logloom.archive_restores r
+    where r.tenant_id = p_usage.tenant_id
+      and r.requested_at >= p_month::timestamp at time zone 'UTC'
+  );
+  select coalesce(sum(u.dropped), 0), coalesce(sum(u.spans), 0)
+  into p_usage.dropped, p_usage.spans
+  from logloom.usage_days u
+  where u.tenant_id = p_usage.tenant_id and u.day >= p_month;
+  p_usage.rules := array(
+    select row(
+      h.rule_id, h.hour, h.seen, h.matched, h.masked, h.dropped, h.sampled, h.not_checked, h.bytes
+    )::public.logloom_ingest_rule_hour
+    from logloom.ingest_rule_hours h
+    where h.tenant_id = p_usage.tenant_id and h.hour > now() - interval '24 hours'
+    order by h.hour desc, h.rule_id
+  );
+  return p_usage;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.with_exact_fields (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -33235,6 +33583,26 @@ RETURN
   p_now_sql)),
   ((p_value || ' < '::text) || logloom_private.instant_sql((p_bounds ->> 'to'::text), ((p_bounds ->> 'to_shift'::text))::bigint, p_now_sql))),
   ''::text), (p_value || ' is not null'::text));
+
+CREATE OR REPLACE FUNCTION logloom_private.without_errors (
+  p_state  logloom_private.ingest_state,
+  p_answer json
+)
+  RETURNS json
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_answer -> 'errors' is null then
+    return p_answer;
+  end if;
+  return p_answer::jsonb - 'errors' || jsonb_build_object(
+    'keeps_from', p_state.keeps_from, 'takes_to', p_state.takes_to,
+    'spans_left', p_state.spans_left
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.word_class (
   p_list text,
@@ -33798,6 +34166,33 @@ $function$;
 
 REVOKE ALL ON FUNCTION "public"."create_ingest_rule"(text, text, text, jsonb, boolean, jsonb) FROM PUBLIC, "anon";
 
+CREATE OR REPLACE FUNCTION public.create_log_portal_session (
+  p_tenant_id  text    DEFAULT NULL::text,
+  p_view_id    uuid    DEFAULT NULL::uuid,
+  p_query_dsl  text    DEFAULT NULL::text,
+  p_expires_in integer DEFAULT NULL::integer,
+  p_label      text    DEFAULT NULL::text,
+  p_origins    text[]  DEFAULT NULL::text[],
+  p_link       boolean DEFAULT NULL::boolean,
+  p_parts      text[]  DEFAULT NULL::text[],
+  p_customer   text    DEFAULT NULL::text,
+  p_limits     jsonb   DEFAULT NULL::jsonb
+)
+  RETURNS public.logloom_created_portal_session
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.issue_portal_session(
+    p_tenant_id, p_view_id, nullif(logloom_private.trim_space(p_query_dsl), ''),
+    coalesce(p_expires_in, 3600), nullif(logloom_private.trim_space(p_label), ''), p_origins,
+    coalesce(p_link, false), p_parts, p_customer, p_limits
+  );
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."create_log_portal_session"(text, uuid, text, integer, text, text[], boolean, text[], text, jsonb) FROM PUBLIC, "anon";
+
 CREATE OR REPLACE FUNCTION public.create_log_stream (
   p_tenant_id text    DEFAULT NULL::text,
   p_name      text    DEFAULT NULL::text,
@@ -34030,74 +34425,8 @@ CREATE OR REPLACE FUNCTION public.get_tenant_usage (
   LANGUAGE plpgsql
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
-  v_tenant constant public.logloom_tenant := public.get_current_tenant(p_tenant_id);
-  v_months constant integer := coalesce(p_months, 1);
-  v_now constant timestamptz := now();
-  v_month constant date := date_trunc('month', v_now at time zone 'UTC');
-  v_from date;
-  v_elapsed numeric;
-  v_result public.logloom_usage;
 begin
-  if v_months not between 1 and 24 then
-    perform logloom_private.refuse('usage.months_are_out_of_range');
-  end if;
-  v_from := v_month - make_interval(months => v_months - 1);
-
-  v_result.tenant_id := v_tenant_id;
-  v_result.month := to_char(v_month, 'YYYY-MM');
-  v_result.monthly_events_limit := v_tenant.monthly_events_limit;
-  v_result.monthly_bytes_limit := v_tenant.monthly_bytes_limit;
-  v_result.resets_at := (v_month + interval '1 month') at time zone 'UTC';
-  v_result.days := array(
-    select row(u.day, u.events, u.bytes)::public.logloom_usage_day
-    from logloom_private.my_usage(p_tenant_id, v_from) u
-    order by u.day desc
-  );
-  v_result.months := array(
-    select
-      row(
-        to_char(m.month, 'YYYY-MM'),
-        coalesce(sum(d.events), 0),
-        coalesce(sum(d.bytes), 0)
-      )::public.logloom_usage_month
-    from generate_series(v_from, v_month, interval '1 month') m (month)
-    left join unnest(v_result.days) d on date_trunc('month', d.day) = m.month
-    group by m.month
-    order by m.month desc
-  );
-  v_result.stored := logloom_private.my_stored(p_tenant_id);
-  v_result.restored_records := (
-    select coalesce(sum(r.records), 0)
-    from logloom.archive_restores r
-    where r.tenant_id = v_tenant_id
-      and r.requested_at >= v_month::timestamp at time zone 'UTC'
-  );
-  select coalesce(sum(u.dropped), 0), coalesce(sum(u.spans), 0)
-  into v_result.dropped, v_result.spans
-  from logloom.usage_days u
-  where u.tenant_id = v_tenant_id and u.day >= v_month;
-  v_result.rules := array(
-    select row(
-      h.rule_id, h.hour, h.seen, h.matched, h.masked, h.dropped, h.sampled, h.not_checked, h.bytes
-    )::public.logloom_ingest_rule_hour
-    from logloom.ingest_rule_hours h
-    where h.tenant_id = v_tenant_id and h.hour > v_now - interval '24 hours'
-    order by h.hour desc, h.rule_id
-  );
-  v_result.events := (v_result.months[1]).events;
-  v_result.bytes := (v_result.months[1]).bytes;
-  v_result.events_percent :=
-    round(100.0 * v_result.events / nullif(v_tenant.monthly_events_limit, 0), 2);
-  v_result.bytes_percent :=
-    round(100.0 * v_result.bytes / nullif(v_tenant.monthly_bytes_limit, 0), 2);
-  -- Assumes that the rest of the month is like the month so far (at least one day).
-  v_elapsed := greatest(extract(epoch from v_now - v_month::timestamp at time zone 'UTC'), 86400)
-    / extract(epoch from v_result.resets_at - v_month::timestamp at time zone 'UTC');
-  v_result.projected_events := greatest(v_result.events, round(v_result.events / v_elapsed));
-  v_result.projected_bytes := greatest(v_result.bytes, round(v_result.bytes / v_elapsed));
-  return v_result;
+  return logloom_private.read_tenant_usage(null, p_tenant_id, p_months);
 end;
 $function$;
 
@@ -34304,6 +34633,42 @@ end;
 $function$;
 
 REVOKE ALL ON FUNCTION "public"."list_log_fields"(text, text, text, text) FROM PUBLIC, "anon";
+
+CREATE OR REPLACE FUNCTION public.list_log_portal_sessions (
+  p_tenant_id text    DEFAULT NULL::text,
+  p_limit     integer DEFAULT NULL::integer,
+  p_after     uuid    DEFAULT NULL::uuid
+)
+  RETURNS SETOF public.logloom_portal_session
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'portal session', 'session_id',
+    (
+      select s.created_at from logloom.portal_sessions s
+      where s.tenant_id = v_tenant_id and s.session_id = p_after
+    )
+  );
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  return query
+  select
+    s.session_id, s.tenant_id, s.label, s.view_id, s.query_dsl, s.origins,
+    logloom_private.api_key_status(s.revoked_at, least(s.expires_at, s.code_expires_at)),
+    s.created_by, s.created_at, s.expires_at, s.revoked_at, s.first_used_at, s.last_used_at,
+    s.customer, s.limits, s.parts
+  from logloom.portal_sessions s
+  where s.tenant_id = v_tenant_id
+    and (p_after is null or (s.created_at, s.session_id) < (v_after, p_after))
+  order by s.created_at desc, s.session_id desc
+  limit v_limit;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION public.list_log_retention_runs (
   p_tenant_id text    DEFAULT NULL::text,
@@ -35121,6 +35486,12 @@ ALTER TABLE "logloom"."plans"
 ALTER TABLE "logloom"."plans"
   ADD CONSTRAINT "plans_max_span_share_is_limited" CHECK (((max_span_share >= (0)::double precision) AND (max_span_share <= (1)::double precision)));
 
+ALTER TABLE "logloom"."portal_sessions"
+  ADD CONSTRAINT "portal_sessions_names_customer" CHECK (((parts <@ '{search,exports}'::text[]) OR (customer IS NOT NULL)));
+
+ALTER TABLE "logloom"."portal_sessions"
+  ADD CONSTRAINT "portal_sessions_usage_is_of_tenant" CHECK ((('usage'::text <> ALL (parts)) OR (num_nonnulls(view_id, query_dsl) = 0)));
+
 ALTER TABLE "logloom"."retention_runs"
   ADD CONSTRAINT "retention_runs_erasure_has_query" CHECK (((kind <> 'erasure'::text) OR ((query_dsl IS NOT NULL) AND (ts_from IS NOT NULL))));
 
@@ -35522,9 +35893,15 @@ COMMENT ON COLUMN "logloom"."portal_sessions"."code_digest" IS 'SHA-256 of the c
 
 COMMENT ON COLUMN "logloom"."portal_sessions"."created_by" IS 'The user who created the session. It ends when they may no longer create sessions. Null: created with the project''s secret key.';
 
+COMMENT ON COLUMN "logloom"."portal_sessions"."customer" IS 'The host''s own id of the customer. The audit part shows only events with this id.';
+
 COMMENT ON COLUMN "logloom"."portal_sessions"."last_used_at" IS 'Exact to the minute, because it is updated once a minute and not for each request.';
 
+COMMENT ON COLUMN "logloom"."portal_sessions"."limits" IS 'The limits that the usage part shows: monthly_events, monthly_bytes.';
+
 COMMENT ON COLUMN "logloom"."portal_sessions"."origins" IS 'Origins of the pages that may frame the portal.';
+
+COMMENT ON COLUMN "logloom"."portal_sessions"."parts" IS 'The parts that the session may use (logloom_private.portal_parts()). Null: search and exports, and the operations that the view names.';
 
 COMMENT ON COLUMN "logloom"."portal_sessions"."query_dsl" IS 'A query without stages that narrows the view. Null: all records of the view.';
 
@@ -35558,7 +35935,7 @@ COMMENT ON COLUMN "logloom"."usage_days"."dropped" IS 'Events that ingest rules 
 
 COMMENT ON COLUMN "logloom"."usage_days"."refused" IS 'Records that the database itself made for the tenant, such as those of logloom.log(), and that its limits did not allow.';
 
-COMMENT ON COLUMN "logloom"."usage_days"."spans" IS 'How many of the events are spans. Queued batches are not in it yet, so spans may exceed their share a little.';
+COMMENT ON COLUMN "logloom"."usage_days"."spans" IS 'How many of the events are spans, or events of spans. Queued batches are not in it yet.';
 
 COMMENT ON COLUMN "logloom_private"."alert_plans"."reopened_from" IS 'The end of the first window that is evaluated again, because SQL logged in it and committed after alert_grace.';
 
@@ -35912,7 +36289,7 @@ COMMENT ON FUNCTION "public"."create_ingest_token"(text, text, integer) IS 'Crea
 
 COMMENT ON FUNCTION "public"."create_log_dashboard"(text, jsonb, boolean) IS 'Creates a dashboard and returns it. p_name: 1 to 200 characters after trimming. p_panels: at most 20 objects {title, query_dsl, kind, width}; kind is lines, bars or number, width 1 to 12 (default 6). p_is_shared: colleagues see it, too. Errors: PT400 (also plan limit), PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."create_log_portal_session"(text, uuid, text, integer, text, text[], boolean) IS 'Creates a session in which a customer reads the tenant''s logs. Returns its token, only once. With p_link it returns instead the url of a page; the code in this url works once, within ten minutes, or p_expires_in if that is shorter. p_view_id: the view to read in. p_query_dsl: a query without stages that narrows the view. p_expires_in: seconds, 60 to 604800 (default 3600). p_label: at most 200 characters. p_origins: at most 20 https origins of pages that may frame the portal. Errors: PT400 (also plan limit), PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."create_log_portal_session"(text, uuid, text, integer, text, text[], boolean, text[], text, jsonb) IS 'Creates a session in which a customer reads the tenant''s logs. Returns its token, only once. With p_link it returns instead the url of a page; the code in this url works once, within ten minutes, or p_expires_in if that is shorter. p_view_id: the view to read in. p_query_dsl: a query without stages that narrows the view. p_expires_in: seconds, 60 to 604800 (default 3600). p_label: at most 200 characters. p_origins: at most 20 https origins of pages that may frame the portal. p_parts: search, exports, errors, audit, usage (default search and exports). p_customer: your own id of the customer, for the last three parts. p_limits: {"monthly_events", "monthly_bytes"} that the part usage shows. Errors: PT400 (also plan limit), PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."create_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Creates a log stream and returns it. From now on the stream sends records as they become visible: all, or those that p_query_dsl (a query without stages) finds. p_name: 1 to 100 characters after trimming. p_kind: webhook, otlp, loki, elasticsearch, splunk_hec, datadog or s3. p_config: the address and other members of the kind. p_secrets: names and sealed texts, from POST /functions/v1/logloom-stream/v1/seal. p_enabled: true by default. p_view_id: the view in which the stream reads. p_source: logs (default) or audit, the linked events of the audit trail. For admins. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404, PT409 (the name is taken).';
 
@@ -36304,11 +36681,11 @@ COMMENT ON TYPE "logloom_private"."file_type" IS 'A type of things that files de
 
 COMMENT ON TYPE "logloom_private"."ingest_answer" IS 'The answer to a request: body, headers {name: value}, how many events it added to the queue (0 for a repeat), and status 200; 412 with the rules of the tenant.';
 
-COMMENT ON TYPE "logloom_private"."ingest_request" IS 'One request of ingest. The caller is p_key_digest (hex SHA-256 of an API key or ingest token), or p_claims (of a verified token), or p_tenant_id. Events are parallel arrays. p_ts has a value for each event, null if the event has no time; without p_ts the request only authenticates and asks for the limits. p_positions: the index of each event in the request; null if the function ingest rejected none. p_rejected, p_errors: the events that the function ingest rejected. p_slice: the number, from 0, of this part of a request that comes in several calls; the first one decides whether the limits of the plan allow the request. p_cut: events that were cut to max_record_bytes or max_record_values. p_all_errors: errors list every rejected event instead of the first hundred. p_guessed: events whose ts had a name that may mean something else, as {place: {name: value}}; places count from 1. If such a ts is out of range, it becomes an attribute. p_dropped: events of this slice that rules of the tenant removed. p_rule_counts: what each rule did. p_rules_version: the version of the rules that were applied; null: none. p_spans: how many of the events are spans.';
+COMMENT ON TYPE "logloom_private"."ingest_request" IS 'One request of ingest. The caller is p_key_digest (hex SHA-256 of an API key or ingest token), or p_claims (of a verified token), or p_tenant_id. Events are parallel arrays. p_ts has a value for each event, null if the event has no time; without p_ts the request only authenticates and asks for the limits. p_positions: the index of each event in the request; null if the function ingest rejected none. p_rejected, p_errors: the events that the function ingest rejected. p_slice: the number, from 0, of this part of a request that comes in several calls; the first one decides whether the limits of the plan allow the request. p_cut: events that were cut to max_record_bytes or max_record_values. p_all_errors: errors list every rejected event instead of the first hundred. p_guessed: events whose ts had a name that may mean something else, as {place: {name: value}}; places count from 1. If such a ts is out of range, it becomes an attribute. p_dropped: events of this slice that rules of the tenant removed. p_rule_counts: what each rule did. p_rules_version: the version of the rules that were applied; null: none. p_spans: how many of the events are spans, or events of spans.';
 
 COMMENT ON TYPE "logloom_private"."ingest_rule_count" IS 'What a rule did to a slice of a request: events that it saw and that matched, values that it replaced (masked) or could not check in time (not_checked), events that it removed (dropped, or sampled), and the bytes that this saved.';
 
-COMMENT ON TYPE "logloom_private"."ingest_state" IS 'A sender and its limits, read once per call for all requests of a caller. keeps_from, takes_to: the allowed range of ts. events, bytes: used in the month; complete if a limit is near. batches: how many batches of the queue may be missing from events and bytes. headers: sent with every answer; X-Logloom-Writer if pg_cron does not run the writer. service: the only service that the sender may send for; null: any. rules_version: of the tenant''s ingest rules; null: no rule is on. spans_are_full: spans have their share of the month.';
+COMMENT ON TYPE "logloom_private"."ingest_state" IS 'A sender and its limits, read once per call for all requests of a caller. keeps_from, takes_to: the allowed range of ts. events, bytes: used in the month; complete if a limit is near. batches: how many batches of the queue may be missing from events and bytes. headers: sent with every answer; X-Logloom-Writer if pg_cron does not run the writer. service: the only service that the sender may send for; null: any. rules_version: of the tenant''s ingest rules; null: no rule is on. spans_left: how many spans their share of the month still takes; null: any number. ingest() subtracts those in the queue.';
 
 COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom, and what the holder does. deletion: seals or deletes records of past days. writer: adds records or moves the queue. partitions: creates or drops a day. log_counts: adds up or deletes counts. queue: enqueues (shared) or switches the slot (exclusive). notifications, streams, archive: claims work; limits hold because claims are made one at a time. Some locks have a second key, a hash of the lane or the tenant. lane: one worker in a lane. alerts: one evaluator of a tenant''s rules. delete_logs: one new deletion of a tenant at a time. members: one change of a tenant''s members at a time. notifications: one test or confirmation of a tenant''s address at a time. errors: counts errors in their groups; a deletion that subtracts some takes it after its own. audit: links audit events. files: one change of a tenant''s files at a time.';
 
@@ -36324,7 +36701,7 @@ COMMENT ON TYPE "logloom_private"."page_cursor" IS 'The position where a page be
 
 COMMENT ON TYPE "logloom_private"."reader_kind" IS 'The kind of reader: the token of a request, an API key, a portal session, or the view of a log stream or of an alert''s message, which have no request.';
 
-COMMENT ON TYPE "logloom_private"."reading_scope" IS 'What a reader may see. tenant_id: the tenant of the records. filter: the records must match it (the tree of a compiled query; null: all). hidden_fields: names of fields and paths of attrs that the reader does not get (null: none). operations: those that the reader may call (null: all that read). kind: the kind of reader. view_id: the view that the reader is bound to, if any.';
+COMMENT ON TYPE "logloom_private"."reading_scope" IS 'What a reader may see. tenant_id: the tenant of the records. filter: the records must match it (the tree of a compiled query; null: all). hidden_fields: names of fields and paths of attrs that the reader does not get (null: none). operations: those that the reader may call (null: all that read). kind: the kind of reader. view_id: the view that the reader is bound to, if any. customer, limits: those of a portal session.';
 
 COMMENT ON TYPE "logloom_private"."record_arrays" IS 'Records as one array for each field. columns has the values of the fields of logloom_private.column_fields, as texts.';
 
@@ -36586,6 +36963,8 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."ingest_rules_errors"() TO "authenti
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."is_service_role"() TO "anon", "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."issue_portal_session"(text, uuid, text, integer, text, text[], boolean, text[], text, jsonb) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."known_file_types"(text[]) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."late_seconds"(logloom.alert_rules) TO "authenticated", "service_role";
@@ -36626,6 +37005,8 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_changes"(logloom_private.r
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_fields"(logloom_private.reading_scope, text, text, text, text) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."read_tenant_usage"(logloom_private.reading_scope, text, integer) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."refuse_in_document"(text, text, text, text, integer) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."require_room_for_baseline"(text, jsonb, uuid) TO "authenticated", "service_role";
@@ -36661,6 +37042,8 @@ GRANT EXECUTE
 GRANT EXECUTE ON FUNCTION "public"."create_api_key"(text, text, text, text[], uuid) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."create_ingest_rule"(text, text, text, jsonb, boolean, jsonb) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."create_log_portal_session"(text, uuid, text, integer, text, text[], boolean, text[], text, jsonb) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."create_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid, text) TO "authenticated", "service_role";
 
@@ -36897,6 +37280,30 @@ GRANT SELECT ("source") ON TABLE "logloom"."log_streams" TO "authenticated";
 REVOKE ALL ("source") ON TABLE "logloom"."log_streams" FROM "service_role";
 
 GRANT SELECT ("source") ON TABLE "logloom"."log_streams" TO "service_role";
+
+REVOKE ALL ("customer") ON TABLE "logloom"."portal_sessions" FROM "authenticated";
+
+GRANT SELECT ("customer") ON TABLE "logloom"."portal_sessions" TO "authenticated";
+
+REVOKE ALL ("limits") ON TABLE "logloom"."portal_sessions" FROM "authenticated";
+
+GRANT SELECT ("limits") ON TABLE "logloom"."portal_sessions" TO "authenticated";
+
+REVOKE ALL ("parts") ON TABLE "logloom"."portal_sessions" FROM "authenticated";
+
+GRANT SELECT ("parts") ON TABLE "logloom"."portal_sessions" TO "authenticated";
+
+REVOKE ALL ("customer") ON TABLE "logloom"."portal_sessions" FROM "service_role";
+
+GRANT SELECT ("customer") ON TABLE "logloom"."portal_sessions" TO "service_role";
+
+REVOKE ALL ("limits") ON TABLE "logloom"."portal_sessions" FROM "service_role";
+
+GRANT SELECT ("limits") ON TABLE "logloom"."portal_sessions" TO "service_role";
+
+REVOKE ALL ("parts") ON TABLE "logloom"."portal_sessions" FROM "service_role";
+
+GRANT SELECT ("parts") ON TABLE "logloom"."portal_sessions" TO "service_role";
 
 REVOKE ALL ("retention_rules") ON TABLE "logloom"."tenant_settings" FROM "authenticated";
 

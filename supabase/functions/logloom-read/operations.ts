@@ -6,6 +6,7 @@ export const operations: readonly string[] = [
   "get_error_group",
   "get_log",
   "get_log_context",
+  "get_tenant_usage",
   "list_alert_history",
   "list_alert_rules",
   "list_audit_events",

@@ -148,10 +148,13 @@ export interface Operations {
   };
   create_log_portal_session: {
     parameters: {
+      p_customer?: string;
       p_expires_in?: number;
       p_label?: string;
+      p_limits?: Json;
       p_link?: boolean;
       p_origins?: string[];
+      p_parts?: string[];
       p_query_dsl?: string;
       p_tenant_id?: string;
       p_view_id?: string;
