@@ -1,10 +1,10 @@
 import { scalarText, setMember } from "../json_values.ts";
 import type { Budget } from "./budget.ts";
 import type { Action, MaskAction, Place, RuleCounts, Test } from "./compiled_rule.ts";
-import { conditionOf } from "./conditions.ts";
+import { allHold, conditionOf } from "./conditions.ts";
 import type { Hash } from "./mask.ts";
 import { columnOf, type Records } from "./records.ts";
-import { shareOf, withRate } from "./sampling.ts";
+import { noteRate, shareOf } from "./sampling.ts";
 
 export interface Tools {
   /** Undefined if the tenant has no key, or it cannot be opened: marks then have no hash. */
@@ -40,7 +40,7 @@ export function actOf(action: Exclude<Action, MaskAction>, { levelOf }: Tools): 
     case "set": {
       const { value } = action;
       if ("a" in action) {
-        return changing((records) => records.attrs = withMember(records.attrs, action.a, value));
+        return changing((records) => setAttr(records, action.a, value));
       }
       const column = columnOf(action.f);
       const text = scalarText(value) ?? null;
@@ -50,9 +50,8 @@ export function actOf(action: Exclude<Action, MaskAction>, { levelOf }: Tools): 
       return changing((records, _, counts) => {
         const { attrs } = records;
         if (attrs === null || !Object.hasOwn(attrs, action.a)) return;
-        const { [action.a]: removed, ...others } = attrs;
-        counts.bytes += JSON.stringify({ [action.a]: removed }).length;
-        records.attrs = others;
+        counts.bytes += JSON.stringify({ [action.a]: attrs[action.a] }).length;
+        records.changeAttrs((own) => delete own[action.a]);
       });
     case "level": {
       const read = readerOf(action.from);
@@ -72,11 +71,10 @@ export function changing(change: (records: Records, run: Run, counts: RuleCounts
   };
 }
 
-function withMember(attrs: Records["attrs"], name: string, value: unknown): Records["attrs"] {
-  if (attrs !== null && Object.hasOwn(attrs, name) && attrs[name] === value) return attrs;
-  const copy = { ...attrs };
-  setMember(copy, name, value);
-  return copy;
+function setAttr(records: Records, name: string, value: unknown): void {
+  const { attrs } = records;
+  if (attrs !== null && Object.hasOwn(attrs, name) && attrs[name] === value) return;
+  records.changeAttrs((own) => setMember(own, name, value));
 }
 
 function readerOf(from: Place | string): (records: Records) => string | null {
@@ -100,8 +98,8 @@ function sampleOf(
   keep: readonly (readonly Test[])[],
 ): Act {
   const kept = keep.map((tests) => tests.map((test) => conditionOf(test, true)));
-  return (records, { salt, shares }, counts) => {
-    if (kept.some((conditions) => conditions.every(({ holds }) => holds(records)))) return false;
+  return (records, { budget, salt, shares }, counts) => {
+    if (kept.some((conditions) => allHold(conditions, records, budget, true))) return false;
     const key = `${by} ${records.at}`;
     const share = shares.get(key) ?? shareOf(records, by, salt);
     if (share >= rate) {
@@ -110,7 +108,7 @@ function sampleOf(
       return true;
     }
     shares.set(key, share / rate);
-    records.attrs = withRate(records.attrs, rate);
+    records.changeAttrs((attrs) => noteRate(attrs, rate));
     return false;
   };
 }
@@ -136,6 +134,6 @@ function parseOf(pattern: string): (records: Records) => void {
     }
     if (at === -1) return;
     const fresh = found.filter(([name]) => !Object.hasOwn(records.attrs ?? {}, name));
-    for (const [name, value] of fresh) records.attrs = withMember(records.attrs, name, value);
+    for (const [name, value] of fresh) setAttr(records, name, value);
   };
 }

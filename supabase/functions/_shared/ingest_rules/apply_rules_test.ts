@@ -184,6 +184,33 @@ Deno.test("rules take 300 ms at most, and an expression's time grows with the te
   assert.ok(took < 400, `${took} ms`);
 });
 
+Deno.test("20 rules over one long text, or over very many attributes, keep to the time", () => {
+  const test: Test = { op: "has", value: `${"a".repeat(400)}?b` };
+  const keep = [[test]];
+  const attrs = Object.fromEntries(Array.from({ length: 190_000 }, (_, n) => [`k${n}`, 1]));
+  const long = records({ p_msg: ["a".repeat(4_500_000)] });
+  const wide = records({ p_attrs: [attrs] });
+  const cases: [RecordColumns, Test[], (n: number) => Action][] = [
+    [long, [test], () => ({ type: "drop" })],
+    [long, [], () => ({ type: "sample", rate: 0.5, by: "record", keep })],
+    [wide, [], (n) => ({ type: "set", a: `x${n}`, value: 1 })],
+    [wide, [], (n) => ({ type: "remove", a: `k${n}` })],
+    [wide, [], () => ({ type: "sample", rate: 0.999999, by: "record" })],
+  ];
+  const mask: Action = { type: "mask", what: ["email"], in: { fields: ["msg"], attrs: ["k1"] } };
+  const hidden = new IngestRules([{ id: "r", when: [test], do: mask }], { levelOf })
+    .apply(long, new Budget()).batch;
+  assert.deepEqual(hidden.p_msg, ["[not checked]"]);
+  for (const [batch, when, action] of cases) {
+    const compiled = Array.from({ length: 20 }, (_, n) => ({ id: "r", when, do: action(n) }));
+    const rules = new IngestRules(compiled, { levelOf });
+    let dropped = 0;
+    const took = processorMs(() => dropped = rules.apply(batch, new Budget()).dropped);
+    assert.ok(took < 600 && dropped === 0, `${action(0).type}: ${took} ms, ${dropped} dropped`);
+  }
+  assert.equal(Object.keys(attrs).length, 190_000);
+});
+
 Deno.test("sampling keeps what passes one of the lists of tests, without a rate", () => {
   const batch = records({
     p_level: ["error", "info", "info", "info"],

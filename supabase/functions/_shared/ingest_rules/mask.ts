@@ -6,7 +6,7 @@ import { textFields } from "../record_fields.ts";
 import type { Budget } from "./budget.ts";
 import type { MaskAction, RuleCounts } from "./compiled_rule.ts";
 import { detectors, type Found } from "./detectors.ts";
-import { attrsColumn, columnOf, type Records } from "./records.ts";
+import { columnOf, type Records } from "./records.ts";
 
 /** Replaces a text that was not checked because the time was over. */
 export const notChecked = "[not checked]";
@@ -27,21 +27,21 @@ const pieceLength = 65_536;
 /** These stand in nothing that a detector finds. */
 const betweenPieces = /[\n\r\t{},;<>|][^\n\r\t{},;<>|]*$/;
 
-export interface Mask {
-  readonly change: (records: Records, budget: Budget, counts: RuleCounts) => void;
-  /** Matches each text that the mask must look at. */
-  readonly trigger: RegExp;
-}
+/** Changes the record in hand. */
+export type Mask = (records: Records, budget: Budget, counts: RuleCounts) => void;
 
-/** Makes a mask, which changes the record in hand. With an unknown detector or pattern it hides all. */
+/** Makes a mask. With an unknown detector or pattern it hides all. */
 export function maskOf(action: MaskAction, hash: Hash | undefined): Mask {
   const replacements = replacementsOf(action);
   const readsNumbers = replacements?.some((one) => one.readsNumbers) ?? true;
+  /** Matches each text, and all attributes as JSON, that the mask must look at. */
+  const trigger = new RegExp((replacements ?? []).map((one) => one.trigger.source).join("|"));
   let texts = 0;
 
   function masked(text: string, budget: Budget, counts: RuleCounts): string {
-    if (text.length > 1000 || (++texts & 63) === 0) budget.check();
+    if (text.length > 1000 || (++texts & 63) === 0) budget.check(text.length);
     let now = budget.isOver || replacements === undefined ? undefined : text;
+    if (now !== undefined && !trigger.test(now)) return now;
     for (const one of replacements ?? []) {
       if (now !== undefined && one.trigger.test(now)) now = replaced(now, one, budget, counts);
     }
@@ -140,20 +140,18 @@ export function maskOf(action: MaskAction, hash: Hash | undefined): Mask {
     return now;
   }
 
-  function change(records: Records, budget: Budget, counts: RuleCounts): void {
+  return (records, budget, counts) => {
+    const { attrs, guessed } = records;
+    const isHarmless = isEverywhere && !budget.isOver && attrs !== null &&
+      !trigger.test(records.attrText);
+    budget.check(attrs !== null && isEverywhere ? records.attrText.length : 0);
+    if (attrs !== null && !isHarmless) records.attrs = maskedAttrs(attrs, budget, counts);
+    if (guessed !== undefined) records.guessed = maskedAttrs(guessed, budget, counts);
     for (const column of columns) {
-      const text = records.isSuspect(column) || budget.isOver ? records.text(column) : null;
+      const text = records.text(column);
       if (text !== null) records.setText(column, masked(text, budget, counts));
     }
-    const { attrs, guessed } = records;
-    if (attrs !== null && (!isEverywhere || budget.isOver || records.isSuspect(attrsColumn))) {
-      records.attrs = maskedAttrs(attrs, budget, counts);
-    }
-    if (guessed !== undefined) records.guessed = maskedAttrs(guessed, budget, counts);
-  }
-
-  const sources = replacements?.map(({ trigger }) => trigger.source) ?? [""];
-  return { change, trigger: new RegExp(sources.join("|")) };
+  };
 }
 
 /** Undefined if one is unknown. */
@@ -183,7 +181,7 @@ function replacementOf(pattern: string, label: string): Replacement {
     // JSON writes other texts with escapes.
     trigger: new RegExp(/^[\w @:=-]+$/.test(required) ? inAnyCase(required) : ""),
     find: (text, { check }, found) => {
-      const spans = regex.spans(text, check);
+      const spans = regex.spans(text, () => check(Infinity));
       for (let n = 0; n < (spans?.length ?? 0); n += 2) found(spans![n], spans![n + 1]);
       return spans !== undefined;
     },
@@ -212,7 +210,7 @@ function inPieces(
     const start = from;
     find(piece, (at, to) => found(start + at, start + to));
     from += piece.length;
-    if (from < text.length && budget.check()) return false;
+    if (from < text.length && budget.check(pieceLength)) return false;
   }
   return true;
 }

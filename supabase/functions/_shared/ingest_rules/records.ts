@@ -19,7 +19,6 @@ export type RecordColumns =
   };
 
 const levelColumn = textFields.length;
-export const attrsColumn = levelColumn + 1;
 
 /** The column of a text field or of `level`; -1 for another name. */
 export function columnOf(field: string): number {
@@ -38,15 +37,10 @@ export class Records {
   #attrTexts: (string | undefined)[] | undefined;
   #guessed: Record<string, JsonObject> | undefined;
   #isChanged = false;
-  readonly #trigger: RegExp;
-  #testedAt = -1;
-  /** As bits: the columns that were tested for the record in hand, and those that are suspect. */
-  #tested = 0;
-  #suspects = 0;
+  /** The attributes of the record in hand, if they are a copy. */
+  #copy: JsonObject | undefined;
 
-  /** `trigger`: matches what a mask may look for. */
-  constructor(batch: RecordColumns, trigger: RegExp) {
-    this.#trigger = trigger;
+  constructor(batch: RecordColumns) {
     this.#batch = batch;
     this.#columns = [...textFields.map((field) => batch[`p_${field}`]), batch.p_level];
     this.#attrs = batch.p_attrs;
@@ -74,34 +68,32 @@ export class Records {
     const own = this.#own[column] ??= copyOf(this.#columns[column], this.count);
     own[this.at] = text;
     this.#columns[column] = own;
-    this.#tested &= ~(1 << column);
     this.#isChanged = true;
-  }
-
-  /** Whether a mask must look at a text, or at `attrs`. Each is tested once for all masks, until it changes. */
-  isSuspect(column: number): boolean {
-    const bit = 1 << column;
-    if (this.#testedAt !== this.at) [this.#testedAt, this.#tested] = [this.at, 0];
-    if ((this.#tested & bit) === 0) {
-      const text = column === attrsColumn ? this.attrText : this.text(column) ?? "";
-      const isSuspect = text !== "" && this.#trigger.test(text);
-      this.#suspects = isSuspect ? this.#suspects | bit : this.#suspects & ~bit;
-      this.#tested |= bit;
-    }
-    return (this.#suspects & bit) !== 0;
   }
 
   get attrs(): Attrs {
     return this.#attrs?.[this.at] ?? null;
   }
 
+  /** Takes a copy. */
   set attrs(attrs: Attrs) {
     if (attrs === this.attrs) return;
+    this.#copy = attrs ?? undefined;
+    this.#replaceAttrs(attrs);
+  }
+
+  #replaceAttrs(attrs: Attrs): void {
     this.#attrs = this.#ownAttrs ??= copyOf(this.#attrs, this.count);
-    this.#ownAttrs[this.at] = attrs !== null && hasMembers(attrs) ? attrs : null;
+    this.#ownAttrs[this.at] = attrs;
     this.#isChanged = true;
-    this.#tested &= ~(1 << attrsColumn);
     if (this.#attrTexts !== undefined) this.#attrTexts[this.at] = undefined;
+  }
+
+  /** Changes the attributes in a copy, which is made once for all rules: there may be very many. */
+  changeAttrs(change: (attrs: JsonObject) => void): void {
+    if (this.#copy === undefined || this.#copy !== this.attrs) this.#copy = { ...this.attrs };
+    change(this.#copy);
+    this.#replaceAttrs(this.#copy);
   }
 
   /** The attributes as JSON. It is kept for the commit. */
@@ -133,7 +125,11 @@ export class Records {
     if (!this.#isChanged && leftOut.size === 0) {
       return attrTexts && { p_ts: this.#batch.p_ts, attrTexts };
     }
-    const { p_ts, p_positions, p_guessed } = this.#batch;
+    const { p_ts, p_attrs, p_positions, p_guessed } = this.#batch;
+    for (const [at, attrs] of this.#ownAttrs?.entries() ?? []) {
+      const isEmpty = attrs !== null && attrs !== p_attrs?.[at] && !hasMembers(attrs);
+      if (isEmpty) this.#ownAttrs![at] = null;
+    }
     const guessed = this.#guessed ?? p_guessed;
     const places: number[] = [];
     for (let at = 0; at < p_ts.length; at++) if (!leftOut.has(at)) places.push(at);

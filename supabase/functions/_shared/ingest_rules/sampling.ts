@@ -16,15 +16,12 @@ export function shareOf(records: Records, by: "req_id" | "record", salt: string)
   return hashed([records.position, records.ts ?? salt, id, service, host, msg].join("\n"));
 }
 
-/** The attributes with the share of events that were kept. One that is noted already is multiplied. */
-export function withRate(attrs: JsonObject | null, rate: number): JsonObject {
-  const before = attrs?.sample_rate;
+/** Notes the share of events that were kept. One that is noted already is multiplied. */
+export function noteRate(attrs: JsonObject, rate: number): void {
+  const { sample_rate: before } = attrs;
   const isRate = typeof before === "number" && before > 0 && before <= 1;
-  return {
-    ...attrs,
-    ...!isRate && before !== undefined && { original_sample_rate: before },
-    sample_rate: isRate ? Number((before * rate).toPrecision(12)) : rate,
-  };
+  if (!isRate && before !== undefined) attrs.original_sample_rate = before;
+  attrs.sample_rate = isRate ? Number((before * rate).toPrecision(12)) : rate;
 }
 
 /** FNV-1a, with MurmurHash's last steps, so that each bit depends on the whole text. */
