@@ -11,13 +11,18 @@ export interface Detector {
   readonly find: (text: string, found: Found) => void;
   /** Whether the text of a number may match. */
   readonly readsNumbers?: true;
+  /** Whether a name before the text tells what it is: it then finds in `name: text`. */
+  readonly readsNames?: true;
 }
+
+/** The names that detectors read. */
+export const readNames = /secret|authorization|bearer/i;
 
 /** The detectors by name, in the order in which they replace: the most specific first. */
 export const detectors: readonly (readonly [string, Detector])[] = [
   ["logloom_key", {
-    trigger: /ll[tp]?_/,
-    find: matching(/ll[tp]?_[0-9A-Za-z]{36}/g),
+    trigger: /ll[tpc]?_/,
+    find: matching(/ll[tpc]?_[0-9A-Za-z]{36}/g),
   }],
   ["supabase_key", {
     trigger: /sbp?_/,
@@ -33,10 +38,11 @@ export const detectors: readonly (readonly [string, Detector])[] = [
   ["aws_key", {
     trigger: /A3T|A[A-Z]{2}A|[Ss][Ee][Cc][Rr]/,
     find: matching(
-      /(?:A3T[0-9A-Z]|AKIA|ASIA|AROA|AIDA|AGPA|AIPA|ANPA|ANVA|ABIA|ACCA)[0-9A-Z]{16}|(?<=secret_?(?:access_?)?key["']{0,2}\s{0,3}(?::|=>?)\s{0,3}["']?)[0-9A-Za-z+/]{40}/gi,
+      /(?:A3T[0-9A-Z]|AKIA|ASIA|AROA|AIDA|AGPA|AIPA|ANPA|ANVA|ABIA|ACCA)[0-9A-Z]{16}|(?<=secret_?(?:access_?)?key[\\"']{0,8}\s{0,3}(?::|=>?)\s{0,3}[\\"']{0,8})[0-9A-Za-z+/]{40}/gi,
       // Only the names of secret keys have any letter case.
       (key) => key.length === 40 || key === key.toUpperCase(),
     ),
+    readsNames: true,
   }],
   ["jwt", { trigger: /yJ/, find: findJwts }],
   ["bearer", {
@@ -45,8 +51,9 @@ export const detectors: readonly (readonly [string, Detector])[] = [
       /(?:[Bb]earer|BEARER)(?:[\s:=+"']|%20|%3A){1,8}[\w.~+/=%-]{8,}/g,
       (match, text, at) =>
         isToken(match.replace(/^.{6}(?:[\s:=+"']|%20|%3A){1,8}/, "")) ||
-        /authorization\W{0,6}$/i.test(text.slice(Math.max(0, at - 20), at)),
+        /authorization\W{0,16}$/i.test(text.slice(Math.max(0, at - 30), at)),
     ),
+    readsNames: true,
   }],
   ["email", {
     trigger: /[@%]/,
@@ -66,8 +73,12 @@ export const detectors: readonly (readonly [string, Detector])[] = [
     find: matching(
       /(?:\+|%2B)[1-9](?:[ ().\/-]{0,2}\d){6,14}/gi,
       // 12:00:00 +1030 2026 is a time, 1.0.0+20261128 a version.
-      (_, text, at) =>
-        !/\d:\d\d(?:[.,]\d+)? ?$|\d\.\d[\w.-]*$/.test(text.slice(Math.max(0, at - 24), at)),
+      (match, text, at) => {
+        const before = text.slice(Math.max(0, at - 24), at);
+        const isOffset = /^(?:\+|%2B)1[0-4](?:00|30|45) (?:19|20)\d\d(?!\d)/i.test(match);
+        return !(isOffset && /\d:\d\d(?:[.,]\d+)? ?$/.test(before)) &&
+          !/\d\.\d[\w.-]*$/.test(before);
+      },
     ),
   }],
   ["ipv6", { trigger: /:[\dA-Fa-f]{0,4}:/, find: findIpv6 }],
@@ -80,9 +91,9 @@ export const detectors: readonly (readonly [string, Detector])[] = [
   }],
 ];
 
-/** What stands before a version: Chrome/120.0.0.0, v1.2.3.4. */
+/** What stands before a version: Chrome/120.0.0.0, v1.2.3.4, version 1.2.3.4. */
 const version =
-  /(?:Chrom\w*|Edg\w*|OPR|Safari|Electron|Vivaldi|YaBrowser)\/$|(?:^|[^a-z])v(?:er(?:sion)?)?[ .:=]{0,2}$/i;
+  /(?:Chrom\w*|Edg\w*|OPR|Safari|Electron|Vivaldi|YaBrowser)\/$|(?:^|[^a-z])(?:v(?:er)?\.?|version[ .:=]{0,2})$/i;
 
 /** A detector by an expression whose repeats are bounded or always match. */
 function matching(
@@ -130,9 +141,10 @@ function isOfSupabase(jwt: string): boolean {
   }
 }
 
-const domain = /(?:[\p{L}\p{N}-]{1,63}\.){1,20}(?:xn--[a-z\d-]{2,59}|[\p{L}]{2,63})/uy;
+const domain =
+  /(?:[\p{L}\p{N}\p{M}-]{1,63}\.){1,20}(?:xn--[a-z\d-]{2,59}|\p{L}[\p{L}\p{M}]{1,62})/uy;
 /** Not all that may stand before an @, as in user=a@example.com. */
-const local = /[\p{L}\p{N}\p{M}._+-]/u;
+const local = /[\p{L}\p{N}\p{M}._+'-]/u;
 const maxLocal = 64;
 
 function findEmails(text: string, found: Found): void {
@@ -141,6 +153,7 @@ function findEmails(text: string, found: Found): void {
     if (at < done) continue;
     let from = at;
     while (from > done && at - from < maxLocal && local.test(text[from - 1])) from--;
+    while (text[from] === "'") from++;
     domain.lastIndex = at + sign.length;
     if (from === at || !domain.test(text)) continue;
     found(from, done = domain.lastIndex);
@@ -172,7 +185,7 @@ function findIbans(text: string, found: Found): void {
     let at = index;
     for (; iban.length < length && /[0-9A-Za-z]/.test(text[at] ?? ""); at++) {
       iban += text[at];
-      if (text[at + 1] === " " && iban.length < length) at++;
+      if (/[ -]/.test(text[at + 1] ?? "") && iban.length < length) at++;
     }
     if (iban.length < length || !isIban(iban) || isInDigest(text, index, at)) continue;
     found(index, at);

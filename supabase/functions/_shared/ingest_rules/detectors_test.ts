@@ -43,6 +43,12 @@ Deno.test("each detector finds its secrets whole, between letters, signs and oth
       "c.d+e@sub.example.co",
     ],
   );
+  assert.deepEqual(foundBy("email", "by='o'brien@example.com'"), ["o'brien@example.com"]);
+  assert.deepEqual(foundBy("phone", "2026-11-30 09:15 +49 170 1234567, 12:01:02 +4917012345678"), [
+    "+49 170 1234567",
+    "+4917012345678",
+  ]);
+  assert.deepEqual(foundBy("ipv4", "v 10.0.0.1 ver: 10.0.0.2 dev 10.0.0.3 v:10.0.0.4").length, 4);
   assert.deepEqual(foundBy("ipv6", "face:2001:db8:85a3:0:0:8a2e:370:7334 [fe80::1%eth0]:80"), [
     "2001:db8:85a3:0:0:8a2e:370:7334",
     "fe80::1",
@@ -53,7 +59,7 @@ Deno.test("ids, times, versions and digests are not secrets", () => {
   const harmless = [
     "550e8400-e29b-41d4-a716-446655440000",
     "12345678-1234-4234-8234-123456789012",
-    "2026-11-28T12:30:45.123456Z 28/Nov/2026:12:30:45 +1000 2026-11-28 12:30:45+1030",
+    "2026-11-28T12:30:45.123456Z 12:30:45 +1030 2026 28/Nov/2026:12:30:45 +1000 2026-11-28 12:30:45+1030",
     "1795264496 1795264496123 1795264496123456 1795264496123456789",
     "4111111111111112 411111111111 41111111111111111111 0.4111111111111111",
     "v1.2.3.4 version 10.0.0.1 Chrome/120.0.0.0 Edg/120.0.2210.91 1.2.3 1.3.6.1.4.1 256.1.1.1",
