@@ -34,7 +34,7 @@ export class IngestRules {
 
   apply<Batch extends RecordColumns>(batch: Batch, budget: Budget): Ruled<Batch> {
     const salt = String(budget.begin());
-    const records = new Records(batch);
+    const records = new Records(batch, budget);
     const leftOut = new Set<number>();
     const run = { budget, salt, shares: new Map<string, number>() };
     const counts = this.#rules.map(({ id }) => noCounts(id));
@@ -45,7 +45,6 @@ export class IngestRules {
         counts[n].seen++;
         if (budget.check() && !rule.actsLate) continue;
         if (!allHold(rule.conditions, records, budget, rule.hides)) continue;
-        if (budget.check(Infinity) && !rule.actsLate) continue;
         counts[n].matched++;
         if (!rule.act(records, run, counts[n])) continue;
         leftOut.add(at);

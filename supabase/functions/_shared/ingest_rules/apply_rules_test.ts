@@ -10,11 +10,9 @@ import { conditions } from "./testing_conditions.ts";
 
 const hash = (text: string) => `#${text.length}`.padEnd(64, "_");
 
-/** Applies rules, each of a condition and an action, within `milliseconds` of a clock that counts its readings. */
-function apply(batch: RecordColumns, rules: [Test[], Action][], milliseconds = 1e9) {
-  let now = 0;
+/** Applies rules, each of a condition and an action, within a time that never ends. */
+function apply(batch: RecordColumns, rules: [Test[], Action][], budget = new Budget(() => 0)) {
   const compiled = rules.map(([when, action], n) => ({ id: `r${n}`, when, do: action }));
-  const budget = new Budget(() => now++, milliseconds);
   return new IngestRules(compiled, { hash, levelOf }).apply(batch, budget);
 }
 
@@ -133,7 +131,7 @@ Deno.test("a mask lets nothing through when its time is over, or when it cannot 
   const late = apply(batch, [[[{ op: "has", value: "nothing" }], mask], [[], {
     type: "remove",
     a: "a",
-  }]], 0);
+  }]], new Budget(undefined, 0));
   assert.deepEqual([late.batch.p_msg, late.batch.p_attrs], [hidden.p_msg, hidden.p_attrs]);
   assert.deepEqual([late.counts[0].not_checked, late.counts[0].masked], [4, 0]);
   const unknown = [{ what: ["dna"] }, { what: [], pattern: "(?=a)" }].map((part) => ({
@@ -145,7 +143,8 @@ Deno.test("a mask lets nothing through when its time is over, or when it cannot 
     assert.deepEqual(apply(batch, [[[], action]]).batch.p_msg, hidden.p_msg);
   }
   assert.equal(
-    apply(batch, [[[{ f: "service", op: "=", value: "a" }], mask]], 0).batch.p_msg,
+    apply(batch, [[[{ f: "service", op: "=", value: "a" }], mask]], new Budget(undefined, 0))
+      .batch.p_msg,
     batch.p_msg,
   );
   // A long text is looked at piece by piece, and hidden if it has no place to divide it.
@@ -190,25 +189,77 @@ Deno.test("20 rules over one long text, or over very many attributes, keep to th
   const attrs = Object.fromEntries(Array.from({ length: 190_000 }, (_, n) => [`k${n}`, 1]));
   const long = records({ p_msg: ["a".repeat(4_500_000)] });
   const wide = records({ p_attrs: [attrs] });
+  const many = records({ p_msg: new Array(1000).fill("a".repeat(1000)) }, 1000);
   const cases: [RecordColumns, Test[], (n: number) => Action][] = [
     [long, [test], () => ({ type: "drop" })],
     [long, [], () => ({ type: "sample", rate: 0.5, by: "record", keep })],
     [wide, [], (n) => ({ type: "set", a: `x${n}`, value: 1 })],
     [wide, [], (n) => ({ type: "remove", a: `k${n}` })],
     [wide, [], () => ({ type: "sample", rate: 0.999999, by: "record" })],
+    [many, [], () => ({ type: "mask", what: [], pattern: "a?a?a?.*b", in: "everywhere" })],
   ];
   const mask: Action = { type: "mask", what: ["email"], in: { fields: ["msg"], attrs: ["k1"] } };
-  const hidden = new IngestRules([{ id: "r", when: [test], do: mask }], { levelOf })
-    .apply(long, new Budget()).batch;
-  assert.deepEqual(hidden.p_msg, ["[not checked]"]);
+  const { p_msg: hidden } = apply(long, [[[test], mask]], new Budget()).batch;
+  assert.deepEqual(hidden, ["[not checked]"]);
   for (const [batch, when, action] of cases) {
-    const compiled = Array.from({ length: 20 }, (_, n) => ({ id: "r", when, do: action(n) }));
-    const rules = new IngestRules(compiled, { levelOf });
+    const rules = Array.from({ length: 20 }, (_, n): [Test[], Action] => [when, action(n)]);
     let dropped = 0;
-    const took = processorMs(() => dropped = rules.apply(batch, new Budget()).dropped);
+    const took = processorMs(() => ({ dropped } = apply(batch, rules, new Budget())));
     assert.ok(took < 600 && dropped === 0, `${action(0).type}: ${took} ms, ${dropped} dropped`);
   }
   assert.equal(Object.keys(attrs).length, 190_000);
+});
+
+Deno.test("the name of an attribute tells what its value is, as in a text", () => {
+  const key = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
+  const attrsWith = (aws: string, word: string, token: string, basic: string) => ({
+    aws_secret_access_key: aws,
+    other: key,
+    a: [{ authorization: [word, basic] }],
+    bearer: token,
+    json: `{\\"secretAccessKey\\":\\"${aws}\\",\\"Authorization\\":\\"${word}\\"}`,
+  });
+  const batch = records({
+    p_attrs: [attrsWith(key, "Bearer abcdefghij", "abcd1234", "Basic abc")],
+  });
+  for (const place of ["everywhere", { attrs: Object.keys(batch.p_attrs![0]!) }] as const) {
+    const what = ["aws_key", "bearer"];
+    const mask: Action = { type: "mask", what, pattern: "^Basic .*", label: "basic", in: place };
+    const masked = attrsWith("[aws_key]", "[bearer]", "[bearer]", "[basic]");
+    assert.deepEqual(apply(batch, [[[], mask]]).batch.p_attrs, [masked]);
+  }
+});
+
+Deno.test("a wait for the processor is no work, but must end too", () => {
+  /** How many of 20 steps, which read so many characters and last so long, are done within 100 ms. */
+  const done = (characters: number, ms: number) => {
+    let now = 0;
+    const budget = new Budget(() => now, 100);
+    budget.begin();
+    const isInTime = () => !budget.check(characters) && (now += ms, !budget.check());
+    return new Array(20).fill(0).filter(isInTime).length;
+  };
+  // A step of 10,000 characters takes 10.3 ms at most.
+  assert.deepEqual([done(0, 30), done(10_000, 8), done(10_000, 30), done(0, 100)], [20, 12, 9, 7]);
+});
+
+Deno.test("five rules check 10,000 usual events in time", () => {
+  const count = 10_000;
+  const attrs = { status: 200, method: "GET", client_ip: "37.11.0.8", user_agent: "Chrome/32.0.1" };
+  const batch = records({
+    p_msg: Array.from({ length: count }, (_, n) => `GET /images/${n}.png for user u${n}@a.example`),
+    p_attrs: Array.from({ length: count }, (_, n) => ({ ...attrs, bytes: n, trace: `${n}-${n}` })),
+  }, count);
+  const rules = [
+    { what: ["email", "card"] },
+    { what: ["ipv4", "ipv6", "jwt", "bearer", "phone"] },
+    { what: [], pattern: "(?:password|token|secret)[=:]\\s*\\S+" },
+    { what: [], pattern: "[A-Z]{2}[0-9]{6}" },
+  ].map((mask): [Test[], Action] => [[], { type: "mask", in: "everywhere", ...mask }]);
+  rules.push([[{ f: "level", op: "=", value: "debug" }], { type: "drop" }]);
+  const { counts } = apply(batch, rules, new Budget());
+  assert.deepEqual(counts.map((one) => one.not_checked), [0, 0, 0, 0, 0]);
+  assert.deepEqual(counts.map((one) => one.masked), [count, count, 0, 0, 0]);
 });
 
 Deno.test("sampling keeps what passes one of the lists of tests, without a rate", () => {

@@ -4,7 +4,7 @@ const budgetMs = 250;
 const maxWaiting = 8;
 /** What a step takes at most, beside a millisecond for each of these characters. */
 const stepMs = 0.3;
-const charactersPerMs = 10_000;
+const charactersPerMs = 1_000;
 
 /**
  * The time that is left for the rules of one body. Only the time between `begin` and `end` counts. A function cannot read
@@ -12,31 +12,34 @@ const charactersPerMs = 10_000;
  */
 export class Budget {
   isOver = false;
-  readonly #clock: () => number;
   #left: number;
   #lasts: number;
   #last = 0;
   #stepMs = 0;
 
-  constructor(clock: () => number = () => performance.now(), milliseconds = budgetMs) {
-    this.#clock = clock;
+  constructor(readonly clock: () => number = () => performance.now(), milliseconds = budgetMs) {
     this.#left = milliseconds;
     this.#lasts = maxWaiting * milliseconds;
   }
 
   begin(): number {
     this.#stepMs = 0;
-    return this.#last = this.#clock();
+    return this.#last = this.clock();
   }
 
   end(): void {
     this.check();
   }
 
+  /** Tells that the step under way reads so many characters more. */
+  allow(characters: number): void {
+    this.#stepMs += characters / charactersPerMs;
+  }
+
   /** Whether the time is over. The next step reads so many characters at most. */
   readonly check = (characters = 0): boolean => {
     if (this.isOver) return true;
-    const now = this.#clock();
+    const now = this.clock();
     const lasted = now - this.#last;
     this.#last = now;
     this.#left -= Math.min(lasted, this.#stepMs);

@@ -19,11 +19,7 @@ export function allHold(
 ): boolean {
   let areTested = true;
   for (const { holds, isCheap } of conditions) {
-    if (!isCheap && budget.isOver) {
-      areTested = false;
-      continue;
-    }
-    const isHeld = holds(records, budget);
+    const isHeld = (isCheap || !budget.isOver) && holds(records, budget);
     if (!isCheap && budget.isOver) areTested = false;
     else if (!isHeld) return false;
   }

@@ -1,11 +1,10 @@
 import { type JsonObject, setMember } from "../json_values.ts";
-import { LinearRegex } from "../linear_regex/regex_match.ts";
-import { requiredText } from "../linear_regex/regex_syntax.ts";
 import { markedNumber, numberText } from "../numbers.ts";
 import { textFields } from "../record_fields.ts";
 import type { Budget } from "./budget.ts";
 import type { MaskAction, RuleCounts } from "./compiled_rule.ts";
-import { detectors, type Found } from "./detectors.ts";
+import { detectors, type Found, readNames } from "./detectors.ts";
+import { maskPattern } from "./mask_pattern.ts";
 import { columnOf, type Records } from "./records.ts";
 
 /** Replaces a text that was not checked because the time was over. */
@@ -16,10 +15,14 @@ export type Hash = (text: string) => string;
 
 interface Replacement {
   readonly label: string;
+  /** Matches a text with a match, and all attributes as JSON if one is in them. */
   readonly trigger: RegExp;
+  /** Tests a text better than the trigger. */
+  readonly test?: (text: string) => boolean;
   /** False if that takes too long. */
   readonly find: (text: string, budget: Budget, found: Found) => boolean;
-  readonly readsNumbers: boolean;
+  readonly readsNumbers?: boolean;
+  readonly readsNames?: boolean;
 }
 
 /** Longer texts are checked piece by piece, so that the time can be looked at. */
@@ -34,30 +37,42 @@ export type Mask = (records: Records, budget: Budget, counts: RuleCounts) => voi
 export function maskOf(action: MaskAction, hash: Hash | undefined): Mask {
   const replacements = replacementsOf(action);
   const readsNumbers = replacements?.some((one) => one.readsNumbers) ?? true;
-  /** Matches each text, and all attributes as JSON, that the mask must look at. */
-  const trigger = new RegExp((replacements ?? []).map((one) => one.trigger.source).join("|"));
+  const trigger = triggerOf(replacements ?? []);
+  const detectorTrigger = triggerOf((replacements ?? []).filter(({ test }) => test === undefined));
+  const mayMatch = (text: string, name: string) =>
+    detectorTrigger.test(name + text) || replacements!.at(-1)?.test?.(text) === true;
+  // A pattern may go over a text many times.
+  const workPerCharacter = action.pattern ? 16 : 1;
   let texts = 0;
 
-  function masked(text: string, budget: Budget, counts: RuleCounts): string {
-    if (text.length > 1000 || (++texts & 63) === 0) budget.check(text.length);
+  /** `name`: the attribute's, if some detectors read it before the text. */
+  function masked(text: string, budget: Budget, counts: RuleCounts, name = ""): string {
+    if (text.length > 200 || (++texts & 63) === 0) budget.check(workPerCharacter * text.length);
     let now = budget.isOver || replacements === undefined ? undefined : text;
-    if (now !== undefined && !trigger.test(now)) return now;
+    if (now !== undefined && !mayMatch(now, name)) return now;
     for (const one of replacements ?? []) {
-      if (now !== undefined && one.trigger.test(now)) now = replaced(now, one, budget, counts);
+      const start = one.readsNames ? name : "";
+      if (now !== undefined && (one.test?.(now) ?? one.trigger.test(start + now))) {
+        now = replaced(start + now, start.length, one, budget, counts);
+      }
     }
     if (now === undefined) counts.not_checked++;
     return now ?? notChecked;
   }
 
+  /** The text from `start` on, with its matches replaced. */
   function replaced(
     text: string,
+    start: number,
     { label, find }: Replacement,
     budget: Budget,
     counts: RuleCounts,
   ) {
     let result = "";
-    let copied = 0;
-    const isDone = find(text, budget, (from, to) => {
+    let copied = start;
+    const isDone = find(text, budget, (found, to) => {
+      if (to <= start) return;
+      const from = Math.max(found, start);
       const mark = hash === undefined ? "" : `:${hash(text.slice(from, to)).slice(0, 8)}`;
       result += `${text.slice(copied, from)}[${label}${mark}]`;
       copied = to;
@@ -67,10 +82,10 @@ export function maskOf(action: MaskAction, hash: Hash | undefined): Mask {
   }
 
   /** The value itself if nothing in it is masked. */
-  function maskedValue(value: unknown, budget: Budget, counts: RuleCounts): unknown {
+  function maskedValue(value: unknown, budget: Budget, counts: RuleCounts, name: string): unknown {
     if (typeof value === "string") {
       const number = markedNumber(value);
-      if (number === undefined) return masked(value, budget, counts);
+      if (number === undefined) return masked(value, budget, counts, name);
       const now = readsNumbers ? masked(number, budget, counts) : number;
       return now === number ? value : now;
     }
@@ -82,7 +97,7 @@ export function maskOf(action: MaskAction, hash: Hash | undefined): Mask {
     if (Array.isArray(value)) {
       let copy: unknown[] | undefined;
       for (let at = 0; at < value.length; at++) {
-        const now = maskedValue(value[at], budget, counts);
+        const now = maskedValue(value[at], budget, counts, name);
         if (now !== value[at]) (copy ??= [...value])[at] = now;
       }
       return copy ?? value;
@@ -96,7 +111,7 @@ export function maskOf(action: MaskAction, hash: Hash | undefined): Mask {
     let number = 1;
     for (const key in members) {
       const name = masked(key, budget, counts);
-      const now = maskedValue(members[key], budget, counts);
+      const now = maskedValue(members[key], budget, counts, beforeValue(key));
       if (copy === undefined && (name !== key || now !== members[key])) {
         copy = {};
         for (const before in members) {
@@ -122,31 +137,34 @@ export function maskOf(action: MaskAction, hash: Hash | undefined): Mask {
     : (place.fields ?? []).map(columnOf).filter((column) => column < textFields.length);
   const names = isEverywhere ? [] : place.attrs ?? [];
 
-  /** Masks all members, or the named ones. */
-  function maskedAttrs(attrs: JsonObject, budget: Budget, counts: RuleCounts): JsonObject {
-    if (isEverywhere) {
-      if (!budget.isOver) return maskedMembers(attrs, budget, counts);
-      counts.not_checked++;
-      return { not_checked: notChecked };
-    }
-    let now = attrs;
-    for (const name of names) {
-      if (!Object.hasOwn(attrs, name)) continue;
-      const value = maskedValue(attrs[name], budget, counts);
-      if (value === attrs[name]) continue;
-      if (now === attrs) now = { ...attrs };
-      setMember(now, name, value);
-    }
-    return now;
+  function maskedAll(attrs: JsonObject, budget: Budget, counts: RuleCounts): JsonObject {
+    if (!budget.isOver) return maskedMembers(attrs, budget, counts);
+    counts.not_checked++;
+    return { not_checked: notChecked };
   }
 
   return (records, budget, counts) => {
     const { attrs, guessed } = records;
-    const isHarmless = isEverywhere && !budget.isOver && attrs !== null &&
-      !trigger.test(records.attrText);
-    budget.check(attrs !== null && isEverywhere ? records.attrText.length : 0);
-    if (attrs !== null && !isHarmless) records.attrs = maskedAttrs(attrs, budget, counts);
-    if (guessed !== undefined) records.guessed = maskedAttrs(guessed, budget, counts);
+    if (isEverywhere && attrs !== null) {
+      const isSuspect = budget.isOver || trigger.test(records.attrText);
+      if (!budget.isOver) budget.check(records.attrText.length);
+      if (isSuspect || budget.isOver) records.attrs = maskedAll(attrs, budget, counts);
+    }
+    if (isEverywhere && guessed !== undefined) {
+      records.guessed = maskedAll(guessed, budget, counts);
+    }
+    for (const name of names) {
+      const maskedIn = (object: JsonObject) =>
+        maskedValue(object[name], budget, counts, beforeValue(name));
+      if (attrs !== null && Object.hasOwn(attrs, name)) {
+        const now = maskedIn(attrs);
+        if (now !== attrs[name]) records.changeAttrs((own) => setMember(own, name, now));
+      }
+      if (guessed !== undefined && Object.hasOwn(guessed, name)) {
+        const now = maskedIn(guessed);
+        if (now !== guessed[name]) records.guessed = { ...records.guessed, [name]: now };
+      }
+    }
     for (const column of columns) {
       const text = records.text(column);
       if (text !== null) records.setText(column, masked(text, budget, counts));
@@ -154,43 +172,31 @@ export function maskOf(action: MaskAction, hash: Hash | undefined): Mask {
   };
 }
 
+/** What detectors read before the value of an attribute: its name, if that can tell what the value is. */
+function beforeValue(name: string): string {
+  return readNames.test(name) ? `${name.slice(-64)}: ` : "";
+}
+
+function triggerOf(replacements: readonly Replacement[]): RegExp {
+  return new RegExp(replacements.map(({ trigger }) => trigger.source).join("|") || "(?!)");
+}
+
 /** Undefined if one is unknown. */
 function replacementsOf({ what, pattern, label }: MaskAction): Replacement[] | undefined {
   if (what.some((name) => !detectors.some(([known]) => name === known))) return undefined;
   const found = detectors.filter(([name]) => what.includes(name));
-  const replacements = found.map(([name, { trigger, find, readsNumbers = false }]) => ({
-    label: name,
-    trigger,
+  const replacements = found.map(([label, { find, ...others }]) => ({
+    ...others,
+    label,
     find: (text: string, budget: Budget, found: Found) => inPieces(text, find, budget, found),
-    readsNumbers,
   }));
   if (pattern === undefined || pattern === null) return replacements;
   try {
-    return [...replacements, replacementOf(pattern, label ?? "custom")];
+    const custom = { ...maskPattern(pattern), label: label ?? "custom", readsNumbers: true };
+    return [...replacements, custom];
   } catch {
     return undefined;
   }
-}
-
-/** A pattern as the query language has it: `.` is also a line break. */
-function replacementOf(pattern: string, label: string): Replacement {
-  const regex = new LinearRegex(`(?s)${pattern}`);
-  const required = requiredText(regex.syntax);
-  return {
-    label,
-    // JSON writes other texts with escapes.
-    trigger: new RegExp(/^[\w @:=-]+$/.test(required) ? inAnyCase(required) : ""),
-    find: (text, { check }, found) => {
-      const spans = regex.spans(text, () => check(Infinity));
-      for (let n = 0; n < (spans?.length ?? 0); n += 2) found(spans![n], spans![n + 1]);
-      return spans !== undefined;
-    },
-    readsNumbers: true,
-  };
-}
-
-function inAnyCase(text: string): string {
-  return text.replace(/[a-z]/gi, (letter) => `[${letter.toLowerCase()}${letter.toUpperCase()}]`);
 }
 
 /** Finds in a long text. False if the time is over, or if a piece would have to end in the middle of something. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../json_values.ts";
 import { type TextField, textFields } from "../record_fields.ts";
+import type { Budget } from "./budget.ts";
 
 export type Text = string | null;
 export type Attrs = JsonObject | null;
@@ -40,7 +41,7 @@ export class Records {
   /** The attributes of the record in hand, if they are a copy. */
   #copy: JsonObject | undefined;
 
-  constructor(batch: RecordColumns) {
+  constructor(batch: RecordColumns, readonly budget: Budget) {
     this.#batch = batch;
     this.#columns = [...textFields.map((field) => batch[`p_${field}`]), batch.p_level];
     this.#attrs = batch.p_attrs;
@@ -91,7 +92,11 @@ export class Records {
 
   /** Changes the attributes in a copy, which is made once for all rules: there may be very many. */
   changeAttrs(change: (attrs: JsonObject) => void): void {
-    if (this.#copy === undefined || this.#copy !== this.attrs) this.#copy = { ...this.attrs };
+    if (this.#copy === undefined || this.#copy !== this.attrs) {
+      this.#copy = { ...this.attrs };
+      // A member takes about as long to copy as three characters to read.
+      this.budget.allow(3 * Object.keys(this.#copy).length);
+    }
     change(this.#copy);
     this.#replaceAttrs(this.#copy);
   }
@@ -99,7 +104,9 @@ export class Records {
   /** The attributes as JSON. It is kept for the commit. */
   get attrText(): string {
     this.#attrTexts ??= new Array(this.count).fill(undefined);
-    return this.#attrTexts[this.at] ??= JSON.stringify(this.attrs);
+    const text = this.#attrTexts[this.at] ?? JSON.stringify(this.attrs);
+    this.budget.allow(text.length);
+    return this.#attrTexts[this.at] = text;
   }
 
   get guessed(): JsonObject | undefined {
@@ -108,7 +115,8 @@ export class Records {
 
   set guessed(member: JsonObject) {
     if (member === this.guessed) return;
-    this.#guessed = { ...this.#guessed ?? this.#batch.p_guessed, [this.at + 1]: member };
+    this.#guessed ??= { ...this.#batch.p_guessed };
+    this.#guessed[this.at + 1] = member;
     this.#isChanged = true;
   }
 
