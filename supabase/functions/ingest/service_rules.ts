@@ -47,7 +47,7 @@ export function applyToService(
 ): Ruled<Batch> {
   const foreign = [...batch.p_ts.keys()]
     .filter((at) => (batch.p_service?.[at] ?? service) !== service);
-  const own = new Records(batch, /$^/).changed(new Set(foreign));
+  const own = new Records(batch, budget).changed(new Set(foreign));
   const ruled = rules.apply({ ...batch, ...own, p_service: undefined }, budget);
   if (foreign.length === 0) return ruled;
   const { batch: kept } = ruled;
