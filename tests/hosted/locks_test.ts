@@ -4,6 +4,7 @@ import { findRuntime, hostedVersion } from "../../local/deno_runtimes.ts";
 import { checkout } from "../../local/stack.ts";
 import { installableFunctions } from "../../packages/logloom/src/cli/guest/files.ts";
 import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/free_port.ts";
 
 const runtime = await findRuntime(hostedVersion, () => {});
 
@@ -29,9 +30,7 @@ for (const name of installableFunctions) {
     }
     await load(runtime, folder, ["--frozen"]);
 
-    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    const { port } = listener.addr;
-    listener.close();
+    const port = freePort();
     const program = `${folder}/program.ts`;
     const imported = [`${checkout}/local/processes/serve_at.ts`, "./index.ts"];
     const lines = imported.map((path) => `import ${JSON.stringify(path)};\n`);

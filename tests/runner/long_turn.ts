@@ -16,7 +16,7 @@ export interface Turn {
 }
 
 /** The estimated seconds that a turn may take on three stacks. */
-export const turnSeconds = 345;
+export const turnSeconds = 360;
 const stacks = 3;
 /** Every part runs within this many merges. */
 export const landings = 10;

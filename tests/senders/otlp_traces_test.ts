@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/free_port.ts";
 import { stack } from "../support/stack.ts";
 import {
   asNodeFile,
@@ -75,11 +76,6 @@ async function withServices(
     }, ".cjs");
   };
   await run(names.length - 1, []);
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 interface Span {

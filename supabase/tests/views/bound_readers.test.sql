@@ -79,7 +79,8 @@ select is(
     select jsonb_build_object(
       'kind', 'key', 'tenant_id', 'acme', 'operations', array['log_stats'],
       'hidden_fields', array['msg'],
-      'filter', (logloom_private.compile_query('service:shop')).tree, 'view_id', v.view_id
+      'filter', (logloom_private.compile_query('service:shop')).tree, 'view_id', v.view_id,
+      'customer', null, 'limits', null
     )
     from views v where v.name = 'shop'
   ),
