@@ -21,7 +21,11 @@ keepPreferencesInMemory({ fields: innerWidth >= narrow });
 const linked = location.hash.slice(1);
 const part = partOf(location.search);
 // The address must show neither somebody else's search nor the code.
-history.replaceState(null, "", location.pathname + (part ? `?part=${part}` : ""));
+history.replaceState(
+  null,
+  "",
+  location.pathname + (part === null || part === "search" ? "" : `?part=${part}`),
+);
 
 try {
   const isLinked = parent === self && linked.startsWith("llc_");
