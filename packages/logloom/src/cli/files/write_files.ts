@@ -1,6 +1,15 @@
-import { stringify } from "yaml";
+import { type ScalarTag, stringify } from "yaml";
+import { ExactNumber } from "../../../../../supabase/functions/_shared/exact_numbers.ts";
 import type { FileDocument, Json } from "../../read/types.ts";
 import { fileSchema, fileTypes } from "./file_schema.ts";
+
+const exactNumber: ScalarTag = {
+  tag: "tag:yaml.org,2002:float",
+  default: true,
+  identify: (value) => value instanceof ExactNumber,
+  resolve: (text) => text,
+  stringify: ({ value }) => String(value),
+};
 
 /** Returns the files for what a tenant has: a YAML file for each type, and the schema for editors. */
 export function filesOf(documents: readonly FileDocument[]): Map<string, string> {
@@ -9,7 +18,7 @@ export function filesOf(documents: readonly FileDocument[]): Map<string, string>
     const items = documents.filter((document) => document.type === type).map((
       { name, fields },
     ) => ({
-      [key]: name,
+      [key]: escaped(name),
       ...Object.fromEntries(
         Object.keys(known).filter((field) => field in fields).map((field) => [
           field,
@@ -19,7 +28,8 @@ export function filesOf(documents: readonly FileDocument[]): Map<string, string>
     }));
     if (items.length === 0) continue;
     const comment = "# yaml-language-server: $schema=schema.json\n";
-    files.set(`${type}.yaml`, comment + stringify({ [type]: items }, { lineWidth: 100 }));
+    const options = { lineWidth: 100, customTags: [exactNumber] };
+    files.set(`${type}.yaml`, comment + stringify({ [type]: items }, options));
   }
   files.set("schema.json", `${JSON.stringify(fileSchema(), null, 2)}\n`);
   return files;
@@ -35,7 +45,10 @@ function variablesFor(name: string, secrets: Json): Json {
   );
 }
 
-/** A text of the service that looks like a variable stays a text. */
-function escaped(value: Json): Json {
-  return JSON.parse(JSON.stringify(value).replace(/\$\{(?=\w+\})/g, (found) => `$${found}`));
+/** A text of the service that looks like a variable stays a text. Names of members have no variables. */
+function escaped(value: unknown): unknown {
+  if (typeof value === "string") return value.replace(/\$\{(?=\w+\})/g, (found) => `$${found}`);
+  if (Array.isArray(value)) return value.map(escaped);
+  if (typeof value !== "object" || value === null || value instanceof ExactNumber) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, escaped(one)]));
 }
