@@ -14,6 +14,7 @@ const exactNumber: ScalarTag = {
 /** Returns the files for what a tenant has: a YAML file for each type, and the schema for editors. */
 export function filesOf(documents: readonly FileDocument[]): Map<string, string> {
   const files = new Map<string, string>();
+  const variables = new Set<string>();
   for (const [type, { key, fields: known }] of Object.entries(fileTypes)) {
     const items = documents.filter((document) => document.type === type).map((
       { name, fields },
@@ -22,7 +23,9 @@ export function filesOf(documents: readonly FileDocument[]): Map<string, string>
       ...Object.fromEntries(
         Object.keys(known).filter((field) => field in fields).map((field) => [
           field,
-          field === "secrets" ? variablesFor(name, fields[field]) : escaped(fields[field]),
+          field === "secrets"
+            ? variablesFor(name, fields[field], variables)
+            : escaped(fields[field]),
         ]),
       ),
     }));
@@ -35,13 +38,17 @@ export function filesOf(documents: readonly FileDocument[]): Map<string, string>
   return files;
 }
 
-/** Secrets become names of environment variables, such as API_ERRORS_SLACK_URL. */
-function variablesFor(name: string, secrets: Json): Json {
+/** Secrets become names of environment variables, such as API_ERRORS_SLACK_URL. No name is used twice. */
+function variablesFor(name: string, secrets: Json, used: Set<string>): Json {
   return Object.fromEntries(
-    Object.keys(secrets as object).map((secret) => [
-      secret,
-      `\${${`${name}_${secret}`.toUpperCase().replace(/\W+/g, "_")}}`,
-    ]),
+    Object.keys(secrets as object).map((secret) => {
+      const wanted = `${name}_${secret}`.toUpperCase().replace(/\W+/g, "_")
+        .replace(/^(?![A-Z])/, "X");
+      let variable = wanted;
+      for (let n = 2; used.has(variable); n++) variable = `${wanted}_${n}`;
+      used.add(variable);
+      return [secret, `\${${variable}}`];
+    }),
   );
 }
 

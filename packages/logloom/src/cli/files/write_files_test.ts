@@ -41,3 +41,18 @@ Deno.test("numbers that JavaScript writes in another way are pulled as numbers",
   assert.deepEqual(written.map(([, number]) => number), thresholds);
   assert.deepEqual(read.map(({ fields }) => fields.threshold), thresholds.map(Number));
 });
+
+Deno.test("each secret has a variable of its own, whose name a shell takes", () => {
+  const names = ["API errors", "API-errors", "日本", "中国", "5xx", "api errors"];
+  const secrets = { slack_url: { set: true } };
+  const documents = names.map((name) => ({ type: "alert_rules", name, fields: { secrets } }));
+  const text = filesOf(documents).get("alert_rules.yaml")!;
+  assert.deepEqual([...text.matchAll(/slack_url: (.*)/g)].map(([, variable]) => variable), [
+    "${API_ERRORS_SLACK_URL}",
+    "${API_ERRORS_SLACK_URL_2}",
+    "${X__SLACK_URL}",
+    "${X__SLACK_URL_2}",
+    "${X5XX_SLACK_URL}",
+    "${API_ERRORS_SLACK_URL_3}",
+  ]);
+});
