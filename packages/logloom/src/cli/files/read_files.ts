@@ -2,6 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml";
 import type { Node, YAMLMap } from "yaml";
+import { changes } from "../../../../../supabase/functions/_shared/exact_numbers.ts";
 import type { FileDocument, Json } from "../../read/types.ts";
 import { Failure } from "../failure.ts";
 import { harmless } from "../format_lines.ts";
@@ -44,7 +45,16 @@ export async function readFiles(folder: string, shown: string): Promise<Files> {
       throw new Failure(`${at(node?.range?.[0] ?? 0)}: ${what}.`);
     };
     for (const { pos, message } of document.errors) throw new Failure(`${at(pos[0])}: ${message}`);
-    visit(document, { Alias: (_, alias) => fail(alias, "anchors and aliases are not used here") });
+    visit(document, {
+      Alias: (_, alias) => fail(alias, "anchors and aliases are not used here"),
+      Scalar(role, scalar) {
+        const { source = "", value } = scalar;
+        if (typeof value === "string") return;
+        const text = `${value ?? ""}`;
+        const isKept = role === "key" ? text === source : typeof value !== "number" || fits(source);
+        if (!isKept) fail(scalar, `${source} would become ${text || "empty"}: put it in quotes`);
+      },
+    });
     const { contents } = document;
     if (contents === null || isScalar(contents) && contents.value === null) continue;
     if (!isMap<Node, Node>(contents)) {
@@ -83,6 +93,12 @@ export async function readFiles(folder: string, shown: string): Promise<Files> {
   return { items, types: [...types], tenants };
 }
 
+/** Whether JavaScript keeps all digits of a YAML number. */
+function fits(number: string): boolean {
+  const decimal = /^0[ox]/.test(number) ? `${BigInt(number)}` : number.replace("+", "");
+  return Number.isFinite(Number(decimal)) && !changes(decimal);
+}
+
 /** Replaces ${NAME} in all texts of an item: by a variable of the tenant, or else of the environment. */
 export function documentOf(item: FileItem, variables: Variables): FileDocument {
   const { key } = fileTypes[item.type];
@@ -92,10 +108,15 @@ export function documentOf(item: FileItem, variables: Variables): FileDocument {
   if (name === undefined || name === null) throw new Failure(`${item.place()}: ${key} is missing.`);
   return {
     type: item.type,
-    name: String(name),
-    ...renamed_from !== undefined && { renamed_from: String(renamed_from) },
+    name: identity(name, key),
+    ...renamed_from !== undefined && { renamed_from: identity(renamed_from, "renamed_from") },
     fields,
   };
+
+  function identity(value: Json, member: string): string {
+    if (typeof value === "string") return value;
+    throw new Failure(`${item.place(member)}: ${member} is a text: put it in quotes.`);
+  }
 
   function replaced(value: Json, member: string): Json {
     if (typeof value === "string") return replacedText(value, member);
@@ -111,8 +132,14 @@ export function documentOf(item: FileItem, variables: Variables): FileDocument {
     if (whole !== undefined) return valueOf(whole, member);
     return text.replace(
       /\$?\$\{(\w+)\}/g,
-      (found, name) => found.startsWith("$$") ? found.slice(1) : String(valueOf(name, member)),
+      (found, name) => found.startsWith("$$") ? found.slice(1) : partOf(name, member),
     );
+  }
+
+  function partOf(name: string, member: string): string {
+    const value = valueOf(name, member);
+    if (typeof value !== "object") return String(value);
+    throw new Failure(`${item.place(member)}: ${name} is not a text: it cannot be part of one.`);
   }
 
   function valueOf(name: string, member: string): Json {

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { Failure } from "../failure.ts";
+import { documentOf, readFiles } from "./read_files.ts";
+
+/** The documents of a file, or why it is refused. */
+async function read(text: string) {
+  const folder = await Deno.makeTempDir();
+  try {
+    await Deno.writeTextFile(`${folder}/all.yaml`, text);
+    const { items, tenants } = await readFiles(folder, "files");
+    return items.map((item) => documentOf(item, tenants.get("acme") ?? {}));
+  } catch (error) {
+    if (error instanceof Failure) return error.message;
+    throw error;
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+const rule = (members: string) => `alert_rules:\n  - name: a\n    ${members}\n`;
+
+Deno.test("a number that would be rounded is refused with its line", async () => {
+  const refused: [written: string, becomes: string][] = [
+    ["9007199254740993", "9007199254740992"],
+    ["0x20000000000001", "9007199254740992"],
+    ["1.00000000000000000001", "1"],
+    ["1e400", "Infinity"],
+    [".nan", "NaN"],
+  ];
+  for (const [number, becomes] of refused) {
+    const told = `files/all.yaml:3: ${number} would become ${becomes}: put it in quotes.`;
+    assert.equal(await read(rule(`threshold: ${number}`)), told);
+  }
+  for (const number of ["+5", "0x1F", "1e-7", "1.10", "1E+23", ".5", "9007199254740991"]) {
+    const fields = { threshold: Number(number) };
+    assert.deepEqual(await read(rule(`threshold: ${number}`)), [
+      { type: "alert_rules", name: "a", fields },
+    ]);
+  }
+  const tenant = "tenants:\n  007: { limit: 1 }\n";
+  assert.equal(await read(tenant), "files/all.yaml:2: 007 would become 7: put it in quotes.");
+});
+
+Deno.test("a name that is not a text is refused with its line", async () => {
+  const refused: [text: string, told: string][] = [
+    ["views:\n  - query_dsl: a\n    name: { a: 1 }\n", "3: name is a text: put it in quotes."],
+    ["views: [{ name: 404 }]\n", "1: name is a text: put it in quotes."],
+    ["members:\n  - user_id: [a]\n", "2: user_id is a text: put it in quotes."],
+    [rule("renamed_from: [b]"), "3: renamed_from is a text: put it in quotes."],
+    [
+      `tenants: { acme: { list: [1] } }\n${rule("description: a ${list}")}`,
+      "4: list is not a text: it cannot be part of one.",
+    ],
+  ];
+  for (const [text, told] of refused) assert.equal(await read(text), `files/all.yaml:${told}`);
+});
