@@ -61,6 +61,12 @@ Deno.test("files are applied once, changed, pulled and pruned", async () => {
 
   assert.equal((await place.run("pull")).code, 1);
   assert.deepEqual(await place.run("pull", "--overwrite", "--only", "alert_rules"), {
+    code: 1,
+    text: "logloom: all.yaml would contradict the pulled files: remove what is not pulled, or " +
+      "choose other types with --only.\n",
+  });
+  await Deno.remove(`${place.path}/all.yaml`);
+  assert.deepEqual(await place.run("pull", "--overwrite", "--only", "alert_rules"), {
     code: 0,
     text: "alert_rules.yaml\nschema.json\n",
   });
@@ -68,7 +74,6 @@ Deno.test("files are applied once, changed, pulled and pruned", async () => {
   const start = "# yaml-language-server: $schema=schema.json\nalert_rules:\n  - name: API errors\n";
   assert.ok(pulled.startsWith(start));
   assert.ok(pulled.endsWith("    secrets:\n      slack_url: ${API_ERRORS_SLACK_URL}\n"));
-  await Deno.remove(`${place.path}/all.yaml`);
   await place.write("alert_rules.yaml", "alert_rules:\n");
   assert.deepEqual(await place.run("apply", "--prune"), {
     code: 0,

@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Cli, type Command, newCommand } from "../command_line.ts";
 import { exitCodes, Failure } from "../failure.ts";
@@ -8,7 +8,7 @@ import { openReader, type TargetOptions, withTarget } from "../project_options.t
 import { changeLines, changesOf, type Comparison, tenantsOf } from "../files/changes.ts";
 import { fileTypes } from "../files/file_schema.ts";
 import { readFiles } from "../files/read_files.ts";
-import { filesOf } from "../files/write_files.ts";
+import { filesLeft, filesOf } from "../files/write_files.ts";
 
 interface Options extends TargetOptions {
   tenant?: string;
@@ -41,12 +41,20 @@ export function pull(cli: Cli): Command {
         );
       }
       const reader = await openReader(cli, options);
-      const documents = await reader.call("export_tenant_files", {
-        p_types: options.only?.split(",").map((type) => type.trim()),
-        p_tenant_id: options.tenant,
-      }, cli);
+      const only = options.only?.split(",").map((type) => type.trim());
+      const parameters = { p_types: only, p_tenant_id: options.tenant };
+      const files = filesOf(await reader.call("export_tenant_files", parameters, cli));
+      const present = new Map<string, string>();
+      for (const name of there) present.set(name, await readFile(join(path, name), "utf8"));
+      const left = filesLeft(present, files, only ?? Object.keys(fileTypes)).join(", ");
+      if (left !== "") {
+        throw new Failure(
+          `${left} would contradict the pulled files: remove what is not pulled, or choose other ` +
+            "types with --only.",
+        );
+      }
       await mkdir(path, { recursive: true });
-      for (const [name, text] of filesOf(documents)) {
+      for (const [name, text] of files) {
         await writeFile(join(path, name), text);
         console.log(harmless(join(folder, name)));
       }
@@ -97,7 +105,6 @@ async function run(
   const comparison = {
     operation,
     isPruned: options.prune === true,
-
     reader: await openReader(cli, options),
     signal: cli.signal,
   };

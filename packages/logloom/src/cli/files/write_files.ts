@@ -1,4 +1,4 @@
-import { type ScalarTag, stringify } from "yaml";
+import { isMap, parseDocument, type ScalarTag, stringify } from "yaml";
 import { ExactNumber } from "../../../../../supabase/functions/_shared/exact_numbers.ts";
 import type { FileDocument, Json } from "../../read/types.ts";
 import { fileSchema, fileTypes } from "./file_schema.ts";
@@ -36,6 +36,19 @@ export function filesOf(documents: readonly FileDocument[]): Map<string, string>
   }
   files.set("schema.json", `${JSON.stringify(fileSchema(), null, 2)}\n`);
   return files;
+}
+
+/** Returns the present files that are not replaced although they have a pulled type. */
+export function filesLeft(
+  present: ReadonlyMap<string, string>,
+  replaced: ReadonlyMap<string, string>,
+  types: readonly string[],
+): string[] {
+  return [...present.keys()].filter((name) => {
+    if (replaced.has(name)) return false;
+    const { contents } = parseDocument(present.get(name)!);
+    return isMap(contents) && contents.items.some(({ key }) => types.includes(String(key)));
+  });
 }
 
 /** Secrets become names of environment variables, such as API_ERRORS_SLACK_URL. No name is used twice. */

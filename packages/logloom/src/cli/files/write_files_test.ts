@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { parseExactly, rewrites } from "../../../../../supabase/functions/_shared/exact_numbers.ts";
 import type { FileDocument } from "../../read/types.ts";
 import { documentOf, readFiles } from "./read_files.ts";
-import { filesOf } from "./write_files.ts";
+import { filesLeft, filesOf } from "./write_files.ts";
 
 /** What is pulled from the service's answer, and what apply reads from these files. */
 async function pulledAndRead(answer: string) {
@@ -55,4 +55,16 @@ Deno.test("each secret has a variable of its own, whose name a shell takes", () 
     "${X5XX_SLACK_URL}",
     "${API_ERRORS_SLACK_URL_3}",
   ]);
+});
+
+Deno.test("files that a pull does not replace are named if they have its types", () => {
+  const present = new Map([
+    ["alert_rules.yaml", "alert_rules:\n"],
+    ["all.yaml", "views: []\nalert_rules:\n  - name: [\n"],
+    ["streams.yaml", "streams: []\n"],
+    ["tenants.yaml", "tenants: { acme: {} }\n"],
+  ]);
+  const replaced = filesOf([{ type: "alert_rules", name: "a", fields: {} }]);
+  assert.deepEqual(filesLeft(present, replaced, ["alert_rules"]), ["all.yaml"]);
+  assert.deepEqual(filesLeft(present, replaced, ["streams"]), ["streams.yaml"]);
 });
