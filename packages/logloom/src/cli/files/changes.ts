@@ -1,9 +1,10 @@
 import type { FileChange, FileDocument } from "../../read/types.ts";
-import type { Reader } from "../../read/reader.ts";
+import type { ParametersOf, Reader } from "../../read/reader.ts";
 import { jsonOf } from "../../../../../supabase/functions/_shared/exact_numbers.ts";
 import { LogloomError } from "../../read/error.ts";
+import { pause } from "../../read/service.ts";
 import { Failure } from "../failure.ts";
-import { harmless } from "../format_lines.ts";
+import { harmless, reasonOf } from "../format_lines.ts";
 import { documentOf, type Files } from "./read_files.ts";
 import { sealed } from "./seal.ts";
 
@@ -29,8 +30,9 @@ export function tenantsOf(files: Files, asked: string | undefined): (string | un
 export async function changesOf(
   files: Files,
   tenant: string | undefined,
-  { operation, isPruned, reader, signal }: Comparison,
+  comparison: Comparison,
 ): Promise<FileChange[]> {
+  const { isPruned, reader, signal } = comparison;
   const variables = files.tenants.get(tenant ?? "") ?? {};
   const documents: FileDocument[] = [];
   for (const item of files.items) {
@@ -41,11 +43,32 @@ export async function changesOf(
     p_pruned_types: isPruned ? [...files.types] : [],
     p_tenant_id: tenant,
   };
-  return await reader.call(operation, parameters, { signal }).catch((error) => {
+  return await whenFree(comparison, parameters).catch((error) => {
     throw error instanceof LogloomError && error.document !== null
       ? new Failure(placed(error, error.document, files, documents))
       : error;
   });
+}
+
+const patienceMs = 60_000;
+
+/** Waits while another apply changes the tenant. The reader repeats no apply, but a 429 changed nothing. */
+async function whenFree(
+  { operation, reader, signal }: Comparison,
+  parameters: ParametersOf<Comparison["operation"]>,
+): Promise<FileChange[]> {
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    try {
+      return await reader.call(operation, parameters, { signal, patienceMs });
+    } catch (error) {
+      const isBusy = error instanceof LogloomError && error.status === 429 &&
+        error.document === null && error.retryAfterMs > 0;
+      if (!isBusy || Date.now() + error.retryAfterMs > deadline) throw error;
+      console.error(`logloom: ${harmless(reasonOf(error).replace(/\.$/, ""))}; trying again …`);
+      await pause(error.retryAfterMs, signal);
+    }
+  }
 }
 
 /** Says an error of the service with its line in the files. */
