@@ -42,7 +42,7 @@ export async function readSealedSecrets(
   const current = setValue(get("LOGLOOM_SECRETS_KEY"));
   if (current === undefined) return undefined;
   const old = setValue(get("LOGLOOM_SECRETS_OLD_KEYS"))?.split(",") ?? [];
-  const keys = new Map<string, CryptoKey>();
+  const keys = new Map<string, { readonly key: CryptoKey; readonly bytes: Buffer }>();
   for (const text of [current, ...old]) {
     const bytes = Buffer.from(text.trim(), "base64");
     if (!/^[\w+/-]{43}=?$/.test(text.trim()) || bytes.length !== 32) {
@@ -55,27 +55,25 @@ export async function readSealedSecrets(
       "decrypt",
     ]);
     const id = idOf(bytes);
-    if (!keys.has(id)) keys.set(id, key);
+    if (!keys.has(id)) keys.set(id, { key, bytes });
   }
   const [[currentId, currentKey]] = keys;
-  const currentBytes = Buffer.from(current.trim(), "base64");
 
   return {
     async seal(text, binding) {
       const nonce = crypto.getRandomValues(new Uint8Array(nonceBytes));
       const sealed = await crypto.subtle.encrypt(
         { name: "AES-GCM", iv: nonce, additionalData: boundTo(currentId, binding) },
-        currentKey,
+        currentKey.key,
         new TextEncoder().encode(text),
       );
       const bytes = Buffer.concat([nonce, new Uint8Array(sealed)]);
-      const digest = createHmac("sha256", currentBytes)
-        .update(boundTo(currentId, binding)).update(text).digest("base64url");
-      return `${prefix}.${currentId}.${bytes.toString("base64url")}.=${digest}${digestOfKey(text)}`;
+      const digest = digestOf(text, currentKey.bytes, boundTo(currentId, binding));
+      return `${prefix}.${currentId}.${bytes.toString("base64url")}.${digest}${digestOfKey(text)}`;
     },
 
     async open(sealed, binding) {
-      const [begins, id, text = ""] = sealed.split(".");
+      const [begins, id, text = "", ...added] = sealed.split(".");
       const key = keys.get(id);
       if (begins !== prefix || key === undefined) return undefined;
       const bytes = Buffer.from(text, "base64url");
@@ -86,10 +84,14 @@ export async function readSealedSecrets(
             iv: bytes.subarray(0, nonceBytes),
             additionalData: boundTo(id, binding),
           },
-          key,
+          key.key,
           bytes.subarray(nonceBytes),
         );
-        return { text: new TextDecoder().decode(opened), isCurrent: id === currentId };
+        const plain = new TextDecoder().decode(opened);
+        // The digest of another text would hide from the database that this one differs.
+        const digest = digestOf(plain, key.bytes, boundTo(id, binding));
+        if (added.some((part) => part.startsWith("=") && part !== digest)) return undefined;
+        return { text: plain, isCurrent: id === currentId };
       } catch {
         return undefined;
       }
@@ -100,6 +102,11 @@ export async function readSealedSecrets(
 /** The CLI passes `env(NAME)` from config.toml unchanged if NAME is not set. */
 function setValue(text: string | undefined): string | undefined {
   return text === undefined || text === "" || text.startsWith("env(") ? undefined : text;
+}
+
+/** `=` and the digest by which the database compares two sealed texts. */
+function digestOf(text: string, key: Buffer, binding: Uint8Array): string {
+  return `=${createHmac("sha256", key).update(binding).update(text).digest("base64url")}`;
 }
 
 /** A dot and the digest of the Logloom key in a secret, such as a header with a key; empty if there is none. */

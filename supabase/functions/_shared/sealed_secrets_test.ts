@@ -58,6 +58,19 @@ Deno.test("the digest of a sealed secret is the same only for the same text, ten
   assert.equal(new Set(digests).size, 4);
 });
 
+Deno.test("a sealed secret with the digest of another text does not open", async () => {
+  const secrets = await withKeys(first);
+  const [prefix, id, text, digest] = (await secrets.seal(plain, binding)).split(".");
+  const other = (await secrets.seal("other", binding)).split(".")[3];
+  for (const added of [[other], [digest, other], ["a", other], [`${digest}A`]]) {
+    const forged = [prefix, id, text, ...added].join(".");
+    assert.equal(await secrets.open(forged, binding), undefined, forged);
+  }
+  // Texts that were sealed before there was a digest.
+  const opened = { text: plain, isCurrent: true };
+  assert.deepEqual(await secrets.open([prefix, id, text].join("."), binding), opened);
+});
+
 Deno.test("after a rotation the old key still opens, and the new key seals all again", async () => {
   const old = await withKeys(first);
   const both = await withKeys(second, first);
