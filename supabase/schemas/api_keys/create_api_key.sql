@@ -9,7 +9,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_view_id is not null and 'ingest' = any (p_scopes) then
+  if p_view_id is not null and not p_scopes <@ '{read}' then
     perform logloom_private.refuse('api_keys.view_is_for_reading');
   end if;
   perform logloom_private.hold_view(p_tenant_id, p_view_id);

@@ -1,6 +1,6 @@
 begin;
 \ir ../actors.psql
-select plan(27);
+select plan(28);
 
 select is(
   logloom_private.crc32('123456789'), 3421780262, 'CRC-32 of the check string of its standard'
@@ -71,7 +71,9 @@ from (
     ($$select public.create_api_key(p_name => 'n', p_scopes => '{ingest,admin}')$$,
       'Invalid p_scopes: ingest, read, audit'),
     ($$select public.create_api_key(p_name => 'n', p_scopes => array[null])$$,
-      'Invalid p_scopes: ingest, read, audit')
+      'Invalid p_scopes: ingest, read, audit'),
+    ($$select public.create_api_key(null, 'n', null, '{audit}', gen_random_uuid())$$,
+      'p_view_id is for API keys that only read')
 ) c (call, message);
 
 select * from finish();
