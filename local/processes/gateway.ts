@@ -305,6 +305,9 @@ ${errorPages("    ")}
     location @too_large {${corsHeaders}
       return 413 '{"error":"Request body too large"}';
     }
+    location @long_call {${corsHeaders}
+      return 413 '{"code":"PT413","message":"Request body too large: an operation takes at most 128 KB","details":null,"hint":"Send it in parts."}';
+    }
     location @late {${corsHeaders}
       lingering_time 1s;
       return 408 '{"code":"PT408","message":"Request body took longer than ${patience} seconds","details":null,"hint":null}';
@@ -383,6 +386,7 @@ function operationRoutes(hasLua: boolean): string {
         return 415;
       }
       error_page 415 @other_type;
+      error_page 413 @long_call;
 ${errorPages("      ")}
       client_max_body_size 128k;
       client_body_buffer_size 128k;
