@@ -138,13 +138,24 @@ Deno.test("the same rule is made for several tenants, by the service role", asyn
   ]);
 });
 
-Deno.test("of two who apply the same files at once, one changes nothing", async () => {
-  const { client } = await newUser();
-  const p_documents = [{ type: "dashboards", name: "Board", fields: {} }];
-  const changes = await Promise.all(
-    [1, 2, 3].map(() => client.call("apply_tenant_files", { p_documents })),
-  );
-  assert.deepEqual(changes.map(({ length }) => length).sort(), [0, 0, 1]);
+Deno.test("while files of a tenant are applied, another is told at once to try again", async () => {
+  const { client, tenantId } = await newUser();
+  const apply = () =>
+    client.call("apply_tenant_files", {
+      p_documents: [{ type: "dashboards", name: "Board", fields: {} }],
+    });
+  await using sql = openDatabase();
+  await sql.begin(async (other) => {
+    await other`
+      select pg_advisory_xact_lock(logloom_private.lock_key('files'), hashtext(${tenantId}))`;
+    await assert.rejects(apply(), {
+      name: "files.tenant_is_busy",
+      status: 429,
+      retryAfterMs: 2000,
+    });
+  });
+  assert.equal((await apply()).length, 1);
+  assert.equal((await apply()).length, 0);
 });
 
 Deno.test("the schema for editors knows the fields that the database takes", async () => {

@@ -83,9 +83,11 @@ begin
   if jsonb_typeof(p_documents) <> 'array' or jsonb_array_length(p_documents) > 1000 then
     perform logloom_private.refuse('files.documents_are_invalid');
   end if;
-  perform
-    logloom_private.known_file_types(p_pruned_types),
-    pg_advisory_xact_lock(logloom_private.lock_key('files'), hashtext(v_tenant_id));
+  perform logloom_private.known_file_types(p_pruned_types);
+  -- A waiting request would keep a connection from other tenants.
+  if not pg_try_advisory_xact_lock(logloom_private.lock_key('files'), hashtext(v_tenant_id)) then
+    perform logloom_private.refuse_for_now(2, 'files.tenant_is_busy');
+  end if;
 
   -- 1. Create and change, in the order of types
   for v_document in
@@ -184,11 +186,16 @@ end;
 $$;
 
 comment on function public.apply_tenant_files(jsonb, text[], text) is
+exception
+when lock_not_available then
+  perform logloom_private.refuse_for_now(2, 'files.tenant_is_busy');
+when query_canceled then
+  perform logloom_private.refuse('files.took_too_long');
   'Makes the tenant as the documents describe it, in one transaction, and returns the changes. '
   'p_documents: at most 1,000 objects {type, name, renamed_from, fields}. Each change has the '
   'checks, limits and audit events of the operation for it. What is not described stays, except '
   'in p_pruned_types, whose things are deleted. details of an error has the index of its '
-  'document. Errors: PT400, PT401, PT403, PT404, PT409, PT429.';
+  'document. Errors: PT400, PT401, PT403, PT404, PT408, PT409, PT429.';
 
 create function public.preview_tenant_files(
   p_documents jsonb default null,
@@ -217,7 +224,7 @@ $$;
 
 comment on function public.preview_tenant_files(jsonb, text[], text) is
   'Returns what apply_tenant_files would change, and raises its errors, but changes nothing. '
-  'Errors: PT400, PT401, PT403, PT404, PT409, PT429.';
+  'Errors: PT400, PT401, PT403, PT404, PT408, PT409, PT429.';
 
 create function public.export_tenant_files(
   p_types text[] default null,

@@ -23,6 +23,10 @@ begin
       'A name is used once in each type, and renamed_from names a thing of no other document.',
       null),
     ('files.name_is_ambiguous', 400, 'Several %s have this name',
-      'Rename or delete all but one of them.', null);
+      'Rename or delete all but one of them.', null),
+    ('files.took_too_long', 408, 'The files took too long, and nothing was changed',
+      'Apply one type of things after the other.', null),
+    ('files.tenant_is_busy', 429, 'Another request changes things of this tenant',
+      'Nothing was changed. Try again in a moment.', null);
 end;
 $$;
