@@ -70,8 +70,8 @@ begin
 end;
 $$;
 
--- Returns the tenant's things of a type as [{id, name, fields}], oldest first. Leaves out what only
--- its creator sees.
+-- Returns the tenant's things of a type as [{id, name, fields}], oldest first. Of searches and
+-- dashboards only those that the caller shared: only their creator can change them.
 create function logloom_private.file_things(
   p_type logloom_private.file_type,
   p_tenant_id text
@@ -108,7 +108,9 @@ begin
           p.item ->> p_type.id_member
       ), '[]')
       from unnest(v_page) p (item)
-      where p.item -> 'is_shared' is distinct from 'false'
+      where p.item -> 'is_shared' is null
+        or p.item -> 'is_shared' = 'true'
+        and p.item ->> 'created_by' = logloom_private.current_user_id()
     ) || v_things;
   end loop;
   return v_things;
