@@ -113,8 +113,9 @@ begin
       if jsonb_array_length(v_found) > 1 then
         perform logloom_private.refuse('files.name_is_ambiguous', v_type.type);
       end if;
-      v_key := v_type.type || ' '
-        || coalesce(v_found -> 0 ->> 'id', v_document.value ->> 'name');
+      v_key := v_type.type || coalesce(
+        ' id ' || (v_found -> 0 ->> 'id'), ' name ' || (v_document.value ->> 'name')
+      );
       if v_key = any (v_described) then
         perform logloom_private.refuse('files.name_is_repeated', v_type.type);
       end if;
@@ -154,7 +155,7 @@ begin
       from jsonb_array_elements(
         coalesce(v_things -> v_type.type, logloom_private.file_things(v_type, v_tenant_id))
       ) t
-      where v_type.type || ' ' || (t ->> 'id') <> all (v_described)
+      where v_type.type || ' id ' || (t ->> 'id') <> all (v_described)
     loop
       perform logloom_private.call_operation(v_type.deletes, jsonb_build_object(
         'p_' || v_type.id_member, v_thing -> 'id', 'p_tenant_id', v_tenant_id
