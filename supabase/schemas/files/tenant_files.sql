@@ -2,7 +2,7 @@
 create function logloom_private.checked_document(p_document jsonb)
 returns logloom_private.file_type
 language plpgsql
-immutable
+stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -34,11 +34,29 @@ begin
 end;
 $$;
 
--- Returns the types with these names, in their order. Raises PT400 for an unknown name.
+-- Returns the types whose list the caller may call: service_role has no user.
+create function logloom_private.listed_file_types()
+returns text[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    select t.type
+    from logloom_private.file_types() t
+    join logloom_private.operation_list() o on o.operation = t.lists
+    where not logloom_private.is_service_role() or 'service_role' = any (o.callers)
+  );
+end;
+$$;
+
+-- Returns the types with these names, in their order. Raises PT400 for an unknown name, or for a
+-- type that the caller cannot list at all.
 create function logloom_private.known_file_types(p_types text[])
 returns setof logloom_private.file_type
 language plpgsql
-immutable
+stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -46,6 +64,8 @@ declare
 begin
   if not p_types <@ v_all then
     perform logloom_private.refuse('files.type_is_unknown', array_to_string(v_all, ', '));
+  elsif not p_types <@ logloom_private.listed_file_types() then
+    perform logloom_private.refuse('files.type_needs_a_user');
   end if;
   return query
   select t.* from logloom_private.file_types() t
@@ -166,6 +186,11 @@ begin
     end loop;
   end loop;
   return v_changes;
+exception
+when lock_not_available then
+  perform logloom_private.refuse_for_now(2, 'files.tenant_is_busy');
+when query_canceled then
+  perform logloom_private.refuse('files.took_too_long');
 end;
 $$;
 
@@ -187,11 +212,6 @@ end;
 $$;
 
 comment on function public.apply_tenant_files(jsonb, text[], text) is
-exception
-when lock_not_available then
-  perform logloom_private.refuse_for_now(2, 'files.tenant_is_busy');
-when query_canceled then
-  perform logloom_private.refuse('files.took_too_long');
   'Makes the tenant as the documents describe it, in one transaction, and returns the changes. '
   'p_documents: at most 1,000 objects {type, name, renamed_from, fields}. Each change has the '
   'checks, limits and audit events of the operation for it. What is not described stays, except '
@@ -239,12 +259,13 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
-  v_listed constant text[] := array(
-    select t.type
-    from logloom_private.file_types() t
-    join logloom_private.operation_list() o on o.operation = t.lists
-    where not logloom_private.is_service_role() or 'service_role' = any (o.callers)
+  v_role constant text := logloom_private.acting_role(
+    v_tenant_id, logloom_private.current_user_id(), logloom_private.claims()
   );
+  v_listed constant text[] := case
+    when v_role = 'member' then array_remove(logloom_private.listed_file_types(), 'streams')
+    else logloom_private.listed_file_types()
+  end;
 begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object(
@@ -264,6 +285,7 @@ $$;
 
 comment on function public.export_tenant_files(text[], text) is
   'Returns the tenant''s things as documents [{type, name, fields}], oldest first, without fields '
-  'that have their defaults. p_types: views, saved_searches, alert_rules, dashboards, streams and '
-  'members, by default all that the caller can list; streams are for admins. Only shared searches '
-  'and dashboards. secrets says which are set. Errors: PT400, PT401, PT403.';
+  'that have their defaults. p_types: views, saved_searches, alert_rules, dashboards, streams, '
+  'members and ingest_rules, by default all that the caller can list; streams are for admins. Of '
+  'searches and dashboards only those that the caller shared. secrets says which are set. Errors: '
+  'PT400, PT401, PT403.';

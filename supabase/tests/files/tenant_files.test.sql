@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../by.psql
-select plan(26);
+select plan(31);
 
 create function pg_temp.document(p_type text, p_name text, p_fields jsonb, p_renamed text = null)
 returns jsonb
@@ -142,7 +142,7 @@ select is(
 );
 
 insert into logloom.saved_searches (tenant_id, created_by, name, query_dsl, is_shared)
-values ('acme', 'bob', 'Twin', '*', true), ('acme', 'bob', 'Twin', '*', true);
+values ('acme', 'alice', 'Twin', '*', true), ('acme', 'alice', 'Twin', '*', true);
 select matches(
   pg_temp.files('apply_tenant_files', jsonb_build_array(pg_temp.stream('A'))),
   '^create streams Copy ', 'a deleted stream is created again'
@@ -174,15 +174,44 @@ select is(
   (select count(*) from logloom.log_views where tenant_id = 'acme'), 0::bigint,
   'nothing of a refused call stays'
 );
+
+-- 4. Other users
+delete from logloom.saved_searches where name = 'Twin';
 select is(
-  pg_temp.files('apply_tenant_files', jsonb_build_array(
+  pg_temp.files('preview_tenant_files', jsonb_build_array(
     pg_temp.document('saved_searches', 'Errors', '{"query_dsl": "level:warn"}')
-  ), '{}', 'bob'),
-  'PT403 saved_searches.not_its_creator 0',
-  'a colleague gets the refusal of the operation'
+  ), '{saved_searches,dashboards}', 'bob'),
+  'create saved_searches Errors {"query_dsl": {"new": "level:warn"}}',
+  'a colleague''s search of this name is neither changed nor deleted'
 );
+select is(
+  jsonb_path_query_array(
+    pg_temp.by('bob', 'public.export_tenant_files()')::jsonb, '$[*].type'
+  ), '["streams", "members", "members", "ingest_rules"]', 'nor is it exported'
+);
+update logloom.tenant_members set role = 'member' where user_id = 'bob';
+select is(
+  jsonb_path_query_array(
+    pg_temp.by('bob', 'public.export_tenant_files()')::jsonb, '$[*].type'
+  ), '["members", "members", "ingest_rules"]', 'by default a member exports no streams'
+);
+insert into logloom.log_views (tenant_id, name, created_by) values ('acme', 'Old', 'alice');
+select is(
+  pg_temp.files('preview_tenant_files', jsonb_build_array(
+    pg_temp.document('views', v.view_id::text, '{}')
+  ), '{views}'),
+  'create views ' || v.view_id || ' {}
+delete views Old {}', 'a name that is the id of another view does not keep that view'
+) from logloom.log_views v;
 grant select on given to service_role;
 select pg_temp.act_as_service_role();
+select throws_ok(
+  format('select public.%s_tenant_files(%s, p_tenant_id => ''globex'')', o.operation, o.given),
+  'PT400', 'saved_searches and dashboards belong to users', o.operation
+)
+from (
+  values ('export', '''{dashboards}'''), ('apply', '''[]'', ''{saved_searches}''')
+) o (operation, given);
 select is(
   (select c.action || ' ' || c.name from unnest(public.apply_tenant_files(
     jsonb_build_array((documents -> 0) #- '{fields,view}'), '{alert_rules}', 'globex'

@@ -14,6 +14,8 @@ begin
       'A name has no spaces at its ends. secrets is an object, too.', null),
     ('files.type_is_unknown', 400, 'A type of things is unknown: the types are %s',
       'The types are the top-level names in a file.', null),
+    ('files.type_needs_a_user', 400, 'saved_searches and dashboards belong to users',
+      'Apply them with the token of a user; service_role has none of its own.', null),
     ('files.field_is_unknown', 400, '%s have no field %s', 'The fields are %3$s.', null),
     ('files.field_is_invalid', 400, 'Invalid %s: its type is %s', 'Write a value of this type.',
       null),
