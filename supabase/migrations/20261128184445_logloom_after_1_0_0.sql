@@ -2842,8 +2842,8 @@ begin
     ('api_keys.scope_is_unknown', 400, 'Invalid p_scopes: ingest, read, audit',
       'Without p_scopes a key gets ["ingest"].', null),
     ('api_keys.view_is_for_reading', 400, 'p_view_id is for API keys that only read',
-      'A view limits what is read. Send p_scopes ["read"], and create another key for sending.',
-      'A view together with the scope `ingest`.'),
+      'A view limits what is read. Send p_scopes ["read"], and create another key for the rest.',
+      'A view together with the scope `ingest` or `audit`.'),
     ('api_keys.overlap_is_out_of_range', 400, 'Invalid p_overlap_minutes: 0 to 10080',
       'Both keys work during the overlap; 10080 minutes are a week.', null),
     ('api_keys.not_active', 400, 'Invalid p_key_id: the API key is revoked or expired',
@@ -2965,9 +2965,11 @@ begin
   if jsonb_typeof(p_documents) <> 'array' or jsonb_array_length(p_documents) > 1000 then
     perform logloom_private.refuse('files.documents_are_invalid');
   end if;
-  perform
-    logloom_private.known_file_types(p_pruned_types),
-    pg_advisory_xact_lock(logloom_private.lock_key('files'), hashtext(v_tenant_id));
+  perform logloom_private.known_file_types(p_pruned_types);
+  -- A waiting request would keep a connection from other tenants.
+  if not pg_try_advisory_xact_lock(logloom_private.lock_key('files'), hashtext(v_tenant_id)) then
+    perform logloom_private.refuse_for_now(2, 'files.tenant_is_busy');
+  end if;
 
   -- 1. Create and change, in the order of types
   for v_document in
@@ -2993,8 +2995,9 @@ begin
       if jsonb_array_length(v_found) > 1 then
         perform logloom_private.refuse('files.name_is_ambiguous', v_type.type);
       end if;
-      v_key := v_type.type || ' '
-        || coalesce(v_found -> 0 ->> 'id', v_document.value ->> 'name');
+      v_key := v_type.type || coalesce(
+        ' id ' || (v_found -> 0 ->> 'id'), ' name ' || (v_document.value ->> 'name')
+      );
       if v_key = any (v_described) then
         perform logloom_private.refuse('files.name_is_repeated', v_type.type);
       end if;
@@ -3034,7 +3037,7 @@ begin
       from jsonb_array_elements(
         coalesce(v_things -> v_type.type, logloom_private.file_things(v_type, v_tenant_id))
       ) t
-      where v_type.type || ' ' || (t ->> 'id') <> all (v_described)
+      where v_type.type || ' id ' || (t ->> 'id') <> all (v_described)
     loop
       perform logloom_private.call_operation(v_type.deletes, jsonb_build_object(
         'p_' || v_type.id_member, v_thing -> 'id', 'p_tenant_id', v_tenant_id
@@ -3045,6 +3048,11 @@ begin
     end loop;
   end loop;
   return v_changes;
+exception
+when lock_not_available then
+  perform logloom_private.refuse_for_now(2, 'files.tenant_is_busy');
+when query_canceled then
+  perform logloom_private.refuse('files.took_too_long');
 end;
 $function$;
 
@@ -5816,7 +5824,7 @@ CREATE OR REPLACE FUNCTION logloom_private.checked_document (
 )
   RETURNS logloom_private.file_type
   LANGUAGE plpgsql
-  IMMUTABLE
+  STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
@@ -11444,7 +11452,9 @@ begin
           p.item ->> p_type.id_member
       ), '[]')
       from unnest(v_page) p (item)
-      where p.item -> 'is_shared' is distinct from 'false'
+      where p.item -> 'is_shared' is null
+        or p.item -> 'is_shared' = 'true'
+        and p.item ->> 'created_by' = logloom_private.current_user_id()
     ) || v_things;
   end loop;
   return v_things;
@@ -11505,6 +11515,8 @@ begin
       'A name has no spaces at its ends. secrets is an object, too.', null),
     ('files.type_is_unknown', 400, 'A type of things is unknown: the types are %s',
       'The types are the top-level names in a file.', null),
+    ('files.type_needs_a_user', 400, 'saved_searches and dashboards belong to users',
+      'Apply them with the token of a user; service_role has none of its own.', null),
     ('files.field_is_unknown', 400, '%s have no field %s', 'The fields are %3$s.', null),
     ('files.field_is_invalid', 400, 'Invalid %s: its type is %s', 'Write a value of this type.',
       null),
@@ -11514,7 +11526,11 @@ begin
       'A name is used once in each type, and renamed_from names a thing of no other document.',
       null),
     ('files.name_is_ambiguous', 400, 'Several %s have this name',
-      'Rename or delete all but one of them.', null);
+      'Rename or delete all but one of them.', null),
+    ('files.took_too_long', 408, 'The files took too long, and nothing was changed',
+      'Apply one type of things after the other.', null),
+    ('files.tenant_is_busy', 429, 'Another request changes things of this tenant',
+      'Nothing was changed. Try again in a moment.', null);
 end;
 $function$;
 
@@ -12505,7 +12521,8 @@ begin
         'hold_view',
         'ingest_rule_of', 'is_being_deleted', 'is_viewer', 'iso_instant', 'issue_api_key',
         'issue_ingest_token', 'issue_portal_session', 'known_file_types',
-        'late_seconds', 'list_bytes', 'list_limit', 'lock_key', 'log_dashboard_of', 'log_view_of',
+        'late_seconds', 'list_bytes', 'list_limit', 'listed_file_types', 'lock_key',
+        'log_dashboard_of', 'log_view_of',
         'make_alert_silence', 'make_log_stream', 'make_log_view', 'my_key_reads', 'my_stored',
         'new_api_key', 'note_saved_search_run', 'page_of_addresses',
         'page_of_deliveries', 'page_of_stream_failures', 'page_of_streams', 'page_place',
@@ -14359,7 +14376,7 @@ CREATE OR REPLACE FUNCTION logloom_private.known_file_types (
 )
   RETURNS SETOF logloom_private.file_type
   LANGUAGE plpgsql
-  IMMUTABLE
+  STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
@@ -14367,6 +14384,8 @@ declare
 begin
   if not p_types <@ v_all then
     perform logloom_private.refuse('files.type_is_unknown', array_to_string(v_all, ', '));
+  elsif not p_types <@ logloom_private.listed_file_types() then
+    perform logloom_private.refuse('files.type_needs_a_user');
   end if;
   return query
   select t.* from logloom_private.file_types() t
@@ -15155,6 +15174,22 @@ CREATE OR REPLACE FUNCTION logloom_private.list_limit_max()
   LANGUAGE sql
   IMMUTABLE
 RETURN 1000;
+
+CREATE OR REPLACE FUNCTION logloom_private.listed_file_types()
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(
+    select t.type
+    from logloom_private.file_types() t
+    join logloom_private.operation_list() o on o.operation = t.lists
+    where not logloom_private.is_service_role() or 'service_role' = any (o.callers)
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.log_fields_sql (
   p_sample   logloom_private.sql_source,
@@ -25428,6 +25463,23 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.require_view_for_key (
+  p_tenant_id text,
+  p_view_id   uuid,
+  p_scopes    text[]
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_view_id is not null and not p_scopes <@ '{read}' then
+    perform logloom_private.refuse('api_keys.view_is_for_reading');
+  end if;
+  perform logloom_private.hold_view(p_tenant_id, p_view_id);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.resolve_incidents (
   p_rule       logloom.alert_rules,
   p_window_end timestamp with time zone,
@@ -34332,12 +34384,13 @@ CREATE OR REPLACE FUNCTION public.export_tenant_files (
   AS $function$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
-  v_listed constant text[] := array(
-    select t.type
-    from logloom_private.file_types() t
-    join logloom_private.operation_list() o on o.operation = t.lists
-    where not logloom_private.is_service_role() or 'service_role' = any (o.callers)
+  v_role constant text := logloom_private.acting_role(
+    v_tenant_id, logloom_private.current_user_id(), logloom_private.claims()
   );
+  v_listed constant text[] := case
+    when v_role = 'member' then array_remove(logloom_private.listed_file_types(), 'streams')
+    else logloom_private.listed_file_types()
+  end;
 begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object(
@@ -36261,7 +36314,7 @@ COMMENT ON FUNCTION "public"."acknowledge_alert"(uuid) IS 'Acknowledges an alert
 
 COMMENT ON FUNCTION "public"."add_tenant_member"(text, text, text, text, uuid) IS 'Adds a user to the tenant and returns the member. p_user_id: the claim sub of their tokens. p_email alone is enough for a user of Supabase Auth. p_role: viewer, member, admin or owner. p_view_id: the view that a viewer reads in. For owners. The first call also makes the caller an owner, and from then on nobody else belongs to the tenant. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."apply_tenant_files"(jsonb, text[], text) IS 'Makes the tenant as the documents describe it, in one transaction, and returns the changes. p_documents: at most 1,000 objects {type, name, renamed_from, fields}. Each change has the checks, limits and audit events of the operation for it. What is not described stays, except in p_pruned_types, whose things are deleted. details of an error has the index of its document. Errors: PT400, PT401, PT403, PT404, PT409, PT429.';
+COMMENT ON FUNCTION "public"."apply_tenant_files"(jsonb, text[], text) IS 'Makes the tenant as the documents describe it, in one transaction, and returns the changes. p_documents: at most 1,000 objects {type, name, renamed_from, fields}. Each change has the checks, limits and audit events of the operation for it. What is not described stays, except in p_pruned_types, whose things are deleted. details of an error has the index of its document. Errors: PT400, PT401, PT403, PT404, PT408, PT409, PT429.';
 
 COMMENT ON FUNCTION "public"."check_plan_feature"(text) IS 'Tells whether the plan includes p_feature (saved_searches, alerts), its limit, and how many are in use. An unknown feature is not enabled. Errors: PT400, PT401.';
 
@@ -36319,7 +36372,7 @@ COMMENT ON FUNCTION "public"."expire_alert_silence"(uuid, text) IS 'Ends a silen
 
 COMMENT ON FUNCTION "public"."export_logs"(text, text, text, text, text, text, text) IS 'Returns a page of an export: {text, records, cursor, next_cursor, logs}. Serves GET logloom-read/v1/export. The export has the records that were received before it began. p_format: ndjson (default; one record a line, as in search_logs), csv (RFC 4180), or json (the records are in logs). p_order: asc (default) or desc. p_cursor: next_cursor of the page before. To continue after a lost page, send the cursor of any page, and as p_after <ts>,<id> of the last record received. Errors: PT400, PT401, PT403, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."export_tenant_files"(text[], text) IS 'Returns the tenant''s things as documents [{type, name, fields}], oldest first, without fields that have their defaults. p_types: views, saved_searches, alert_rules, dashboards, streams and members, by default all that the caller can list; streams are for admins. Only shared searches and dashboards. secrets says which are set. Errors: PT400, PT401, PT403.';
+COMMENT ON FUNCTION "public"."export_tenant_files"(text[], text) IS 'Returns the tenant''s things as documents [{type, name, fields}], oldest first, without fields that have their defaults. p_types: views, saved_searches, alert_rules, dashboards, streams, members and ingest_rules, by default all that the caller can list; streams are for admins. Of searches and dashboards only those that the caller shared. secrets says which are set. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."get_api_key_usage"(text, uuid) IS 'When an API key was created and last used, the whole days since each, and its reads by operation and day. Errors: PT400, PT401, PT403, PT404.';
 
@@ -36417,7 +36470,7 @@ COMMENT ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double preci
 
 COMMENT ON FUNCTION "public"."preview_ingest_rule"(text, jsonb) IS 'Checks a rule without saving it, and returns which records of the last hour it would match: {seen, matched, rule, examples}. For admins. Errors: PT400, PT401, PT403, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."preview_tenant_files"(jsonb, text[], text) IS 'Returns what apply_tenant_files would change, and raises its errors, but changes nothing. Errors: PT400, PT401, PT403, PT404, PT409, PT429.';
+COMMENT ON FUNCTION "public"."preview_tenant_files"(jsonb, text[], text) IS 'Returns what apply_tenant_files would change, and raises its errors, but changes nothing. Errors: PT400, PT401, PT403, PT404, PT408, PT409, PT429.';
 
 COMMENT ON FUNCTION "public"."read_log_stream_batch"(uuid, uuid) IS 'For the edge function logloom-stream. Returns the batch that a claimed stream must send: {batch, records}, one record per line; null if there is none and the claim is over. Errors: PT400.';
 
@@ -36968,6 +37021,8 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."issue_portal_session"(text, uuid, t
 GRANT EXECUTE ON FUNCTION "logloom_private"."known_file_types"(text[]) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."late_seconds"(logloom.alert_rules) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."listed_file_types"() TO "authenticated", "service_role";
 
 REVOKE ALL ON FUNCTION "logloom_private"."lock_key"(logloom_private.lock_name) FROM "authenticated";
 
