@@ -86,7 +86,7 @@ export function traceOf<R extends TraceRecord>(records: readonly R[]): Trace<R> 
     const { parent_id, span_id } = record.attrs ?? {};
     // A sender's own `parent_id` may name something that is no span.
     const owner = byId.get(textOf(parent_id) ?? "") ?? byId.get(textOf(span_id) ?? "");
-    owner?.logs.push(record) ?? loose.push(record);
+    (owner?.logs ?? loose).push(record);
   }
   const roots: Node<R>[] = [];
   for (const node of nodes) {
