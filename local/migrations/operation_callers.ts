@@ -11,9 +11,11 @@ export interface Callers {
   readonly client: boolean;
   /** A user with the role viewer, if the view names the operation. */
   readonly viewer: boolean;
-  /** A portal session's token, if the view names the operation, at `logloom-read`. */
+  /** A portal session's token, if its view or its parts name the operation, at `logloom-read`. */
   readonly session: boolean;
   readonly service: boolean;
+  /** At `logloom-read` only portal sessions whose parts name the operation. */
+  readonly customer: boolean;
 }
 
 const listFile = `${checkout}/supabase/schemas/foundations/operations.sql`;
@@ -28,16 +30,17 @@ export async function allCallers(): Promise<Callers[]> {
   );
   return [...rows].map(({ groups }) => {
     const { operation, callers, reader } = groups!;
-    const reads = reader !== "null";
     const isFor = (caller: string) => callers.split(",").includes(caller);
+    const reads = reader !== "null" && !isFor("customer");
     return {
       operation,
       user: isFor("user"),
       key: reads,
       client: reads,
       viewer: isFor("viewer"),
-      session: reads && isFor("viewer"),
+      session: isFor("customer") || reads && isFor("viewer"),
       service: isFor("service_role"),
+      customer: isFor("customer"),
     };
   }).sort((one, other) => one.operation < other.operation ? -1 : 1);
 }
@@ -50,6 +53,10 @@ export async function filesOfOperations(): Promise<Map<string, string>> {
     "// npm run migration writes this file from supabase/schemas/foundations/operations.sql.\n\n" +
     `/** The reading operations. */\nexport const operations: readonly string[] = ${
       JSON.stringify(reading)
+    };\n\n` +
+    "/** The operations that only portal sessions may call here, if their parts name them. */\n" +
+    `export const operationsOfCustomers: readonly string[] = ${
+      JSON.stringify(all.filter(({ customer }) => customer).map(({ operation }) => operation))
     };\n`;
   return new Map([
     [pageFile, await formatted(pageWithCallers(await Deno.readTextFile(pageFile), all), ".md")],

@@ -65,3 +65,6 @@ drop function logloom_private.preview_alerts(
 );
 
 alter type logloom_private.reading_scope rename attribute actor to kind;
+
+-- Sessions of customers manage log streams, too.
+drop function public.get_log_secret_scope(text);

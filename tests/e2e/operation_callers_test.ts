@@ -24,8 +24,8 @@ function isOpen({ status, body }: Answer, operation: string): boolean {
     !refusals.some(([refused, message]) => status === refused && body.message === message);
 }
 
-function read(headers: Record<string, string>, operation: string): Promise<Answer> {
-  return call(`/functions/v1/logloom-read/v1/${operation}`, { method: "POST", headers });
+function read(headers: Record<string, string>, operation: string, body?: string): Promise<Answer> {
+  return call(`/functions/v1/logloom-read/v1/${operation}`, { method: "POST", headers, body });
 }
 
 Deno.test("every operation is open exactly to the callers that the docs list", async () => {
@@ -36,7 +36,7 @@ Deno.test("every operation is open exactly to the callers that the docs list", a
 
   const serviceRole = await userToken({ role: "service_role" });
   const found: Callers[] = [];
-  for (const { operation, user, key, service, viewer: isForViewers } of all) {
+  for (const { operation, user, key, service, viewer: isForViewers, customer } of all) {
     const tenant = await newTenant("callers");
     const { key_value } = await createKey(tenant, { p_scopes: ["read", "ingest", "audit"] });
     const viewerId = crypto.randomUUID();
@@ -56,6 +56,7 @@ Deno.test("every operation is open exactly to the callers that the docs list", a
       select v.view_id from v`;
     const session = await rpc<{ token: string }>(tenant.token, "create_log_portal_session", {
       p_view_id: view_id,
+      ...customer && { p_customer: "42", p_parts: ["streams"] },
     });
     const viewer = await userToken({ tenant_id: tenant.id, sub: viewerId });
     const claims = { tenant_id: tenant.id, sub: tenant.userId, client_id: crypto.randomUUID() };
@@ -65,6 +66,7 @@ Deno.test("every operation is open exactly to the callers that the docs list", a
       // The caller is checked before the tenant.
       ...(operation === "validate_query" ? { p_query_dsl: "error" } : {}),
     };
+    const asked = operation === "get_log_secret_scope" ? '{"p_purpose":"log_stream"}' : undefined;
     const byClient = [
       isOpen(await rpc(client, operation, named), operation),
       isOpen(await read(bearer(client), operation), operation),
@@ -90,7 +92,8 @@ Deno.test("every operation is open exactly to the callers that the docs list", a
       key: atRead[0],
       client: byClient[0],
       viewer: byViewer[0],
-      session: isOpen(await read(bearer(session.body.token), operation), operation),
+      session: isOpen(await read(bearer(session.body.token), operation, asked), operation),
+      customer,
       service: isOpen(await rpc(serviceRole, operation, named), operation) ||
         isOpen(await rpc(serviceRole, operation, { ...named, p_tenant_id: tenant.id }), operation),
     });

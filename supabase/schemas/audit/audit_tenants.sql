@@ -1,9 +1,11 @@
--- Returns the actor of an audit event: the user, or else the API role, or else the database login.
+-- Returns the actor of an audit event: the portal session, or else the user, or else the API role,
+-- or else the database login.
 create function logloom_private.actor()
 returns text
 language sql
 stable
 return coalesce(
+  'portal ' || nullif(current_setting('logloom.portal_session', true), ''),
   logloom_private.current_user_id(),
   nullif(current_setting('role', true), 'none'),
   session_user::text

@@ -108,9 +108,12 @@ begin
           p.item ->> p_type.id_member
       ), '[]')
       from unnest(v_page) p (item)
-      where p.item -> 'is_shared' is null
+      -- What customers made is theirs.
+      where p.item ->> 'customer' is null and (
+        p.item -> 'is_shared' is null
         or p.item -> 'is_shared' = 'true'
         and p.item ->> 'created_by' = logloom_private.current_user_id()
+      )
     ) || v_things;
   end loop;
   return v_things;

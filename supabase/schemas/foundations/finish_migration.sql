@@ -28,16 +28,16 @@ begin
         'alert_silence_state', 'api_key_status', 'apply_document', 'apply_documents', 'audit',
         'audit_actions',
         'audit_here', 'call_operation',
-        'change_alert_incidents', 'change_error_groups', 'change_log_stream', 'change_log_view',
+        'change_alert_incidents', 'change_error_groups', 'change_log_view',
         'change_member', 'changed_file_secrets', 'changed_rule_secrets', 'changed_secrets',
         'check_query',
         'check_rule_query', 'check_settings', 'checked_document', 'checked_panels', 'choose_tenant',
         'compiled_rule',
         'confirm_address', 'current_admin_tenant_id', 'deliveries_of_incident',
         'distinct_destinations',
-        'effective_settings', 'end_alert_silence', 'end_portal_session', 'enqueue_rule_test',
-        'enroll_member', 'erase_subject', 'file_arguments', 'file_differences', 'file_fields',
-        'file_things', 'file_types',
+        'effective_settings', 'end_alert_silence', 'end_portal_customer', 'end_portal_session',
+        'enqueue_rule_test', 'enroll_member', 'erase_subject', 'file_arguments',
+        'file_differences', 'file_fields', 'file_things', 'file_types',
         'found_tenant',
         'hold_ingest_rules',
         'hold_view',
@@ -45,23 +45,23 @@ begin
         'issue_ingest_token', 'issue_portal_session', 'known_file_types',
         'late_seconds', 'list_bytes', 'list_limit', 'listed_file_types', 'lock_key',
         'log_dashboard_of', 'log_view_of',
-        'make_alert_silence', 'make_log_stream', 'make_log_view', 'my_key_reads', 'my_stored',
+        'make_alert_silence', 'make_log_view', 'my_key_reads', 'my_stored',
         'new_api_key', 'note_saved_search_run', 'page_of_addresses',
-        'page_of_deliveries', 'page_of_stream_failures', 'page_of_streams', 'page_place',
+        'page_of_deliveries', 'page_place',
         'plan_feature', 'plan_of', 'preview_windows', 'provision_current_tenant',
         'put_back_delivery', 'read_archive', 'read_members', 'read_memberships',
         'read_saved_search', 'read_shown_dashboards', 'reads_only', 'refuse_for_now',
         'refuse_in_document',
-        'refuse_log_dashboard', 'refuse_saved_search', 'refuse_with_headers', 'remove_log_stream',
+        'refuse_log_dashboard', 'refuse_saved_search', 'refuse_with_headers',
         'remove_log_view', 'replace_webhook_secret', 'request_deletion', 'request_restore',
-        'request_stream_test', 'require_groups', 'require_parameter', 'require_role',
+        'require_groups', 'require_parameter', 'require_role',
         'require_room_for', 'require_room_for_api_key', 'require_room_for_baseline',
         'require_room_for_log_dashboard', 'require_rule_in_view', 'require_view_by_admin',
         'require_view_for_key', 'require_writing_client', 'resolve_tenant_to_change',
         'retention_days', 'retention_rules', 'saved_search_of', 'sent_claims',
         'service_operations', 'shown_baseline', 'shown_secrets', 'tags_are_valid',
-        'tenant_with_plan', 'time_parameter', 'token_is_valid', 'trim_space', 'verify_trail',
-        'with_baseline'
+        'tenant_with_plan', 'things_of_customers', 'time_parameter',
+        'token_is_valid', 'trim_space', 'verify_trail', 'with_baseline'
       ]),
       ('service_role', array[
         'claim_archive_work', 'claim_due_notifications', 'claim_due_streams',
@@ -73,7 +73,7 @@ begin
   ) g (roles, names)
   union all
   select 'authenticated, service_role', array_agg(o.reader)
-  from logloom_private.reading_operations() o;
+  from logloom_private.operation_list() o;
 end;
 $$;
 

@@ -1,6 +1,8 @@
--- Our functions in public. callers: user, viewer or service_role. reader: the private function that
--- does the work for API keys and portal sessions at logloom-read; null if they cannot call the
--- operation. The parameters of a reader are a scope, then those of the operation.
+-- Our functions in public. callers: user, viewer, customer or service_role. customer: a portal
+-- session whose parts name the operation; then neither API keys nor other readers may call it.
+-- reader: the private function that does the work for API keys and portal sessions at logloom-read;
+-- null if they cannot call the operation. The parameters of a reader are a scope, then those of the
+-- operation.
 -- docs/reference/api/callers.md is generated from this list.
 create function logloom_private.operation_list()
 returns table (operation text, callers text[], reader text)
@@ -25,14 +27,14 @@ begin
       ('create_ingest_token', '{user,service_role}', null),
       ('create_log_dashboard', '{user}', null),
       ('create_log_portal_session', '{user,service_role}', null),
-      ('create_log_stream', '{user,service_role}', null),
+      ('create_log_stream', '{user,service_role,customer}', 'make_log_stream'),
       ('create_log_view', '{user,service_role}', null),
       ('create_saved_search', '{user}', null),
       ('create_tenant', '{user}', null),
       ('delete_alert_rule', '{user,service_role}', null),
       ('delete_ingest_rule', '{user,service_role}', null),
       ('delete_log_dashboard', '{user}', null),
-      ('delete_log_stream', '{user,service_role}', null),
+      ('delete_log_stream', '{user,service_role,customer}', 'remove_log_stream'),
       ('delete_log_view', '{user,service_role}', null),
       ('delete_logs', '{user}', null),
       ('delete_saved_search', '{user}', null),
@@ -49,8 +51,8 @@ begin
       ('get_log', '{user,viewer}', 'read_log'),
       ('get_log_context', '{user,viewer}', 'read_log_context'),
       ('get_log_dashboard', '{user,viewer}', null),
-      ('get_log_secret_scope', '{user,service_role}', null),
-      ('get_log_stream', '{user,service_role}', null),
+      ('get_log_secret_scope', '{user,service_role,customer}', 'read_secret_scope'),
+      ('get_log_stream', '{user,service_role,customer}', 'read_log_stream'),
       ('get_saved_search', '{user}', null),
       ('get_saved_search_categories', '{user}', null),
       ('get_saved_search_count', '{user}', null),
@@ -72,10 +74,11 @@ begin
       ('list_log_fields', '{user,viewer}', 'read_log_fields'),
       ('list_log_portal_sessions', '{user,service_role}', null),
       ('list_log_retention_runs', '{user,service_role}', null),
-      ('list_log_stream_failures', '{user,service_role}', null),
-      ('list_log_streams', '{user,service_role}', null),
+      ('list_log_stream_failures', '{user,service_role,customer}', 'read_stream_failures'),
+      ('list_log_streams', '{user,service_role,customer}', 'read_log_streams'),
       ('list_log_tenants', '{user,viewer}', null),
       ('list_log_views', '{user,service_role}', null),
+      ('list_portal_things', '{user,service_role}', null),
       ('list_saved_searches', '{user,viewer}', 'read_saved_searches'),
       ('list_tenant_audit_events', '{user,service_role}', null),
       ('list_tenant_members', '{user,service_role}', null),
@@ -94,6 +97,7 @@ begin
       ('retry_alert_delivery', '{user}', null),
       ('revoke_api_key', '{user,service_role}', null),
       ('revoke_log_portal_session', '{user,service_role}', null),
+      ('revoke_portal_customer', '{user,service_role}', null),
       ('rotate_alert_webhook_secret', '{user}', null),
       ('rotate_api_key', '{user,service_role}', null),
       ('run_saved_search', '{user}', null),
@@ -103,13 +107,13 @@ begin
       ('switch_log_tenant', '{user,viewer}', null),
       ('tail_logs', '{user,viewer}', 'read_log_tail'),
       ('test_alert_rule', '{user}', null),
-      ('test_log_stream', '{user,service_role}', null),
+      ('test_log_stream', '{user,service_role,customer}', 'request_stream_test'),
       ('update_alert_incident', '{user}', null),
       ('update_alert_rule', '{user,service_role}', null),
       ('update_error_group', '{user}', null),
       ('update_ingest_rule', '{user,service_role}', null),
       ('update_log_dashboard', '{user}', null),
-      ('update_log_stream', '{user,service_role}', null),
+      ('update_log_stream', '{user,service_role,customer}', 'change_log_stream'),
       ('update_log_view', '{user,service_role}', null),
       ('update_saved_search', '{user}', null),
       ('update_tenant_settings', '{user,service_role}', null),
@@ -184,7 +188,7 @@ begin
   return query
   select o.operation, o.reader, o.operation not in ('get_tenant_usage', 'list_audit_events')
   from logloom_private.operation_list() o
-  where o.reader is not null;
+  where o.reader is not null and not o.callers @> '{customer}';
 end;
 $$;
 

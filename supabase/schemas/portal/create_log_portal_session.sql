@@ -40,7 +40,7 @@ begin
   elsif jsonb_typeof(p_limits) <> 'object' or exists (
     select
     from jsonb_each(case jsonb_typeof(p_limits) when 'object' then p_limits end) l
-    where l.key not in ('monthly_events', 'monthly_bytes')
+    where l.key not in ('monthly_bytes', 'monthly_events', 'rules', 'streams')
       or l.value::text !~ '^[1-9][0-9]{0,15}$' or l.value::text::numeric > 1e15
   )
   then
@@ -177,7 +177,8 @@ comment on function public.create_log_portal_session(
   'within ten minutes, or p_expires_in if that is shorter. p_view_id: the view to read in. '
   'p_query_dsl: a query without stages that narrows the view. p_expires_in: seconds, 60 to '
   '604800 (default 3600). p_label: at most 200 characters. p_origins: at most 20 https origins '
-  'of pages that may frame the portal. p_parts: search, exports, errors, audit, usage (default '
-  'search and exports). p_customer: your own id of the customer, for the last three parts. '
-  'p_limits: {"monthly_events", "monthly_bytes"} that the part usage shows. Errors: PT400 (also '
+  'of pages that may frame the portal. p_parts: search, exports, errors, audit, streams, usage '
+  '(default search and exports). p_customer: your own id of the customer, for all but the first '
+  'two parts. p_limits: {"monthly_events", "monthly_bytes"} that the part usage shows, and how '
+  'many "streams" (default 2) and "rules" (default 10) the customer can make. Errors: PT400 (also '
   'plan limit), PT401, PT403, PT404.';

@@ -38,7 +38,7 @@ end;
 $$;
 
 -- Deletes rows older than their lifetime, a limited number in each step. Resolves errors that were
--- not seen for long.
+-- not seen for long. Deletes the views of customers that nothing uses.
 create function logloom_private.purge_old_rows()
 returns interval
 language plpgsql
@@ -51,6 +51,7 @@ declare
 begin
   select s.* into v_settings from logloom_private.settings s;
   perform logloom_private.resolve_quiet_errors(now());
+  perform logloom_private.purge_customer_views(v_settings.deletion_step_records);
   for v_old in
     select o.name::regclass as name, o.is_old, o.lifetime
     from (

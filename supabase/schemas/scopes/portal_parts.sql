@@ -20,13 +20,19 @@ begin
       ('exports', '{export_logs,search_logs,validate_query}'),
       ('errors', '{get_error_group,list_error_groups,validate_query}'),
       ('audit', '{list_audit_events,validate_query}'),
+      (
+        'streams',
+        '{create_log_stream,delete_log_stream,get_log_secret_scope,get_log_stream,'
+          'list_log_stream_failures,list_log_streams,test_log_stream,update_log_stream,'
+          'validate_query}'
+      ),
       ('usage', '{get_tenant_usage,validate_query}')
   ) p (part, operations);
 end;
 $$;
 
 -- Returns the operations of a session with parts. p_of_view: the operations of its view; null: all.
--- A view cannot name operations that read no records, so their part alone decides on these.
+-- A view cannot name operations of all of the tenant or of customers, so their part alone decides.
 create function logloom_private.operations_of_parts(p_parts text[], p_of_view text[])
 returns text[]
 language plpgsql
@@ -35,12 +41,12 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return array(
-    select distinct o.operation
+    select distinct n.name
     from logloom_private.portal_parts() p
     cross join lateral unnest(p.operations) n (name)
-    join logloom_private.reading_operations() o on o.operation = n.name
+    left join logloom_private.reading_operations() o on o.operation = n.name
     where p.part = any (p_parts)
-      and (p_of_view is null or o.operation = any (p_of_view) or not o.in_views)
+      and (p_of_view is null or n.name = any (p_of_view) or o.in_views is not true)
   );
 end;
 $$;

@@ -22,8 +22,17 @@ begin
 end;
 $$;
 
--- Narrows a scope to a view of its tenant, as the view is at present. "now" in the view's query
--- means the present time. PT403 if the view is missing or its query does not compile.
+-- Joins two filters as trees, so that no text of one can widen the other. Null: no limit.
+create function logloom_private.both_filters(p_one jsonb, p_other jsonb)
+returns jsonb
+language sql
+stable
+return case when p_one is null then p_other when p_other is null then p_one
+  else jsonb_build_object('type', 'and', 'items', jsonb_build_array(p_one, p_other)) end;
+
+-- Narrows a scope to a view of its tenant, as the view is at present. A customer's view narrows its
+-- parent. "now" in the view's query means the present time. PT403 if the view is missing or its
+-- query does not compile.
 create function logloom_private.scope_in_view(
   p_scope logloom_private.reading_scope,
   p_view_id uuid
@@ -38,17 +47,27 @@ declare
 begin
   select v.* into v_view
   from logloom.log_views v
-  where v.tenant_id = p_scope.tenant_id and v.view_id = p_view_id;
+  where v.tenant_id = p_scope.tenant_id and v.view_id = p_view_id
+    -- Only log streams and alert rules are bound to customers' views.
+    and (v.customer is null or p_scope.kind = 'view');
   if not found then
     perform logloom_private.refuse('callers.view_is_missing');
+  elsif v_view.customer is null then
+    p_scope.operations := v_view.operations;
+    p_scope.hidden_fields := nullif(v_view.hidden_fields, '{}');
+  elsif v_view.parent_view_id is not null then
+    p_scope := logloom_private.scope_in_view(p_scope, v_view.parent_view_id);
   end if;
   p_scope.view_id := v_view.view_id;
-  p_scope.operations := v_view.operations;
-  p_scope.hidden_fields := nullif(v_view.hidden_fields, '{}');
   if v_view.query_dsl is not null then
     begin
-      p_scope.filter := (logloom_private.parse_query(v_view.query_dsl)).tree;
+      p_scope.filter := logloom_private.both_filters(
+        p_scope.filter, (logloom_private.parse_query(v_view.query_dsl)).tree
+      );
     exception when sqlstate 'PT400' then
+      if v_view.customer is not null then
+        perform logloom_private.refuse('callers.portal_query_is_broken');
+      end if;
       perform logloom_private.refuse('callers.view_is_broken', v_view.name);
     end;
   end if;
@@ -104,7 +123,6 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_scope logloom_private.reading_scope;
-  v_tree jsonb;
 begin
   if p_session.revoked_at is not null then
     perform logloom_private.refuse('callers.portal_session_is_revoked');
@@ -117,19 +135,18 @@ begin
   v_scope.kind := 'portal_session';
   v_scope.customer := p_session.customer;
   v_scope.limits := p_session.limits;
+  v_scope.session_id := p_session.session_id;
   if p_session.view_id is not null then
     v_scope := logloom_private.scope_in_view(v_scope, p_session.view_id);
   end if;
   if p_session.query_dsl is not null then
     begin
-      v_tree := (logloom_private.parse_query(p_session.query_dsl)).tree;
+      v_scope.filter := logloom_private.both_filters(
+        v_scope.filter, (logloom_private.parse_query(p_session.query_dsl)).tree
+      );
     exception when sqlstate 'PT400' then
       perform logloom_private.refuse('callers.portal_query_is_broken');
     end;
-    v_scope.filter := case when v_scope.filter is null then v_tree
-      else jsonb_build_object(
-        'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_tree)
-      ) end;
   end if;
   if p_session.parts is not null then
     v_scope.operations := logloom_private.operations_of_parts(

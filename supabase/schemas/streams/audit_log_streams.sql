@@ -50,7 +50,9 @@ begin
           'config_changed', old.config <> new.config, 'secrets_changed', old.secrets <> new.secrets
         )
       else logloom_private.audited_stream(v_stream)
-    end
+    end || jsonb_strip_nulls(jsonb_build_object(
+      'customer', logloom_private.customer_of_view(v_stream.view_id)
+    ))
   );
   return null;
 end;

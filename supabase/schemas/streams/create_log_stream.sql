@@ -9,8 +9,9 @@ begin
 end;
 $$;
 
--- Creates a stream, for public.create_log_stream.
+-- Creates a stream, for public.create_log_stream. A customer's is bound to their session's view.
 create function logloom_private.make_log_stream(
+  p_scope logloom_private.reading_scope,
   p_tenant_id text,
   p_name text,
   p_query_dsl text,
@@ -28,11 +29,11 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role writes streams, which hold their own state
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_max integer;
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'create_log_stream', p_tenant_id, 'admin');
+  v_tenant_id constant text := v_scope.tenant_id;
   v_row logloom.log_streams;
 begin
-  perform logloom_private.require_role(v_tenant_id, 'admin');
   perform logloom_private.require_streams();
   perform logloom_private.require_parameter('p_name', p_name is null);
   perform logloom_private.require_parameter('p_kind', p_kind is null);
@@ -51,10 +52,17 @@ begin
   end if;
   if v_row.source not in ('logs', 'audit') then
     perform logloom_private.refuse('streams.source_is_unknown');
-  elsif v_row.source = 'audit' and p_view_id is not null then
+  elsif v_scope.customer is not null and p_view_id is not null then
+    perform logloom_private.refuse('portal.view_is_of_session');
+  elsif v_row.source = 'audit' and num_nonnulls(p_view_id, v_scope.customer) > 0 then
     perform logloom_private.refuse('audit.not_in_views');
   end if;
-  v_row.query_dsl := logloom_private.checked_stream_query(v_tenant_id, p_query_dsl, p_view_id);
+  perform logloom_private.hold_view(v_tenant_id, p_view_id);
+  v_row.query_dsl := logloom_private.checked_stream_query(
+    case when v_scope.customer is null
+      then logloom_private.scope_of_view(v_tenant_id, p_view_id) else v_scope end,
+    p_query_dsl
+  );
   v_row.config := logloom_private.checked_stream_config(p_kind, p_config);
   v_row.secrets := logloom_private.changed_secrets(
     '{}', p_secrets, logloom_private.stream_secret_names(p_kind)
@@ -62,33 +70,63 @@ begin
   perform
     logloom_private.refuse_own_keys(v_tenant_id, v_row.secrets),
     logloom_private.hold_tenant(v_tenant_id);
-  v_max := (logloom_private.plan_of(v_tenant_id)).max_log_streams;
-  if (select count(*) from logloom.log_streams s where s.tenant_id = v_tenant_id) >= v_max then
-    perform logloom_private.refuse('streams.no_room', v_max::text);
-  end if;
+  v_row.view_id := case when v_scope.customer is null then p_view_id
+    else logloom_private.customer_view(v_scope) end;
+  perform
+    logloom_private.require_room_for_stream(v_scope),
+    logloom_private.require_free_stream_name(v_tenant_id, v_scope.customer, v_row.name, null);
   insert into logloom.log_streams (
     tenant_id, name, query_dsl, kind, config, secrets, enabled, view_id, maker, position_seq,
     kept_day, source
   )
   select
     v_tenant_id, v_row.name, v_row.query_dsl, p_kind, v_row.config, v_row.secrets,
-    coalesce(p_enabled, true), p_view_id, logloom_private.stream_maker(),
+    coalesce(p_enabled, true), v_row.view_id, logloom_private.maker_in_scope(v_scope),
     logloom_private.stream_end(v_row) + 1,
     logloom_private.first_kept_day(v_tenant_id, logloom_private.utc_day(now())), v_row.source
   returning * into v_row;
-  return logloom_private.log_stream_of(v_row);
-exception when unique_violation then
-  perform logloom_private.refuse('streams.name_is_taken');
-  return null;
+  return logloom_private.log_stream_for(v_scope, v_row);
+end;
+$$;
+
+-- Raises PT400 if the plan, or the session of a customer, allows no further stream. The caller
+-- holds the tenant.
+create function logloom_private.require_room_for_stream(p_scope logloom_private.reading_scope)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_max constant integer := (logloom_private.plan_of(p_scope.tenant_id)).max_log_streams;
+  v_count bigint;
+  v_of_customer bigint;
+begin
+  select
+    count(*),
+    count(*) filter (
+      where logloom_private.customer_of_view(s.view_id) = p_scope.customer
+    )
+  into v_count, v_of_customer
+  from logloom.log_streams s
+  where s.tenant_id = p_scope.tenant_id;
+  if p_scope.customer is not null then
+    perform logloom_private.require_room_for_customer(p_scope, 'streams', 2, v_of_customer);
+  end if;
+  if v_count >= v_max then
+    if p_scope.customer is not null then
+      perform logloom_private.refuse('portal.plan_is_full', 'log stream');
+    end if;
+    perform logloom_private.refuse('streams.no_room', v_max::text);
+  end if;
 end;
 $$;
 
 -- Returns the query of a stream, or null if it is blank. The query must be a filter that does not
--- read fields hidden by the view.
+-- read fields hidden in the scope.
 create function logloom_private.checked_stream_query(
-  p_tenant_id text,
-  p_query_dsl text,
-  p_view_id uuid
+  p_scope logloom_private.reading_scope,
+  p_query_dsl text
 )
 returns text
 language plpgsql
@@ -97,19 +135,14 @@ as $$
 declare
   v_query logloom_private.compiled_query;
 begin
-  perform logloom_private.take_slot_to_keep(p_tenant_id, p_query_dsl);
+  perform logloom_private.take_slot_to_keep(p_scope.tenant_id, p_query_dsl);
   v_query := logloom_private.compile_query(p_query_dsl);
   if v_query.plan ? 'first' then
     perform logloom_private.refuse_at(
       (v_query.plan -> 'first' ->> 'position')::integer, 'streams.query_has_stages'
     );
   end if;
-  if p_view_id is not null then
-    perform logloom_private.hold_view(p_tenant_id, p_view_id);
-    perform logloom_private.scoped_query(
-      logloom_private.scope_of_view(p_tenant_id, p_view_id), v_query, p_query_dsl
-    );
-  end if;
+  perform logloom_private.scoped_query(p_scope, v_query, p_query_dsl);
   return case when not v_query.blank then p_query_dsl end;
 end;
 $$;
@@ -133,7 +166,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return logloom_private.make_log_stream(
-    p_tenant_id, p_name, p_query_dsl, p_kind, p_config, p_secrets, p_enabled, p_view_id,
+    null, p_tenant_id, p_name, p_query_dsl, p_kind, p_config, p_secrets, p_enabled, p_view_id,
     p_source
   );
 end;

@@ -1,9 +1,10 @@
--- Returns failures of a stream of the tenant, newest first.
-create function logloom_private.page_of_stream_failures(
-  p_tenant_id text,
+-- Returns failures of a stream that the caller manages, newest first.
+create function logloom_private.read_stream_failures(
+  p_scope logloom_private.reading_scope,
   p_stream_id uuid,
   p_limit integer,
-  p_after uuid
+  p_after uuid,
+  p_tenant_id text
 )
 returns setof public.logloom_log_stream_failure
 language plpgsql
@@ -13,14 +14,16 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role reads streams
 declare
-  v_tenant_id constant text := logloom_private.tenant_of_streams(p_tenant_id);
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'list_log_stream_failures', p_tenant_id, 'admin');
   v_limit constant integer := logloom_private.list_limit(p_limit);
   v_after timestamptz;
 begin
   perform logloom_private.require_parameter('p_stream_id', p_stream_id is null);
   if not exists (
     select from logloom.log_streams s
-    where s.tenant_id = v_tenant_id and s.stream_id = p_stream_id
+    where s.tenant_id = v_scope.tenant_id and s.stream_id = p_stream_id
+      and logloom_private.is_managed(v_scope, s.view_id)
   ) then
     perform logloom_private.refuse('streams.not_found');
   end if;
@@ -58,7 +61,7 @@ as $$
 begin
   return query
   select f.*
-  from logloom_private.page_of_stream_failures(p_tenant_id, p_stream_id, p_limit, p_after) f;
+  from logloom_private.read_stream_failures(null, p_stream_id, p_limit, p_after, p_tenant_id) f;
 end;
 $$;
 

@@ -22,35 +22,114 @@ begin
     p_row.failing_since, p_row.last_success_at, p_row.last_status, p_row.last_error,
     p_row.paused_at, p_row.pause_reason, p_row.sent_batches, p_row.sent_records,
     p_row.skipped_records, p_row.refused_records, p_row.test_requested_at,
-    p_row.test_finished_at, p_row.test_status, p_row.test_error, p_row.last_answer,
+    p_row.test_finished_at, p_row.test_status, p_row.test_error,
+    logloom_private.customer_of_view(p_row.view_id), p_row.held_at, p_row.last_answer,
     p_row.source, p_row.test_answer
   )::public.logloom_log_stream;
 end;
 $$;
 
--- Returns the tenant of a request about streams. For admins only, because addresses may be secrets.
-create function logloom_private.tenant_of_streams(p_tenant_id text)
-returns text
+-- Returns a stream as its caller sees it: sessions do not see who and what is behind their view.
+create function logloom_private.log_stream_for(
+  p_scope logloom_private.reading_scope,
+  p_row logloom.log_streams
+)
+returns public.logloom_log_stream
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_stream public.logloom_log_stream;
 begin
-  perform logloom_private.require_role(v_tenant_id, 'admin');
-  return v_tenant_id;
+  v_stream := logloom_private.log_stream_of(p_row);
+  if p_scope.kind is distinct from 'token' then
+    v_stream.view_id := null;
+    v_stream.maker := null;
+  end if;
+  return v_stream;
 end;
 $$;
 
--- Returns the user who creates or enables a stream. The stream reads with their rights.
-create function logloom_private.stream_maker()
-returns text
-language sql
+-- Raises PT409 if another stream has this name: of the tenant itself, or of the same customer. The
+-- caller holds the tenant. p_stream_id: the stream that gets the name, if it exists already.
+create function logloom_private.require_free_stream_name(
+  p_tenant_id text,
+  p_customer text,
+  p_name text,
+  p_stream_id uuid
+)
+returns void
+language plpgsql
 stable
-return case when not logloom_private.is_service_role() then
-  logloom_private.current_user_id()
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if exists (
+    select
+    from logloom.log_streams s
+    where s.tenant_id = p_tenant_id and s.name = p_name
+      and s.stream_id is distinct from p_stream_id
+      and logloom_private.customer_of_view(s.view_id) is not distinct from p_customer
+  ) then
+    perform logloom_private.refuse('streams.name_is_taken');
+  end if;
 end;
+$$;
+
+-- Returns a stream that the caller manages, locked.
+create function logloom_private.locked_stream(
+  p_scope logloom_private.reading_scope,
+  p_stream_id uuid
+)
+returns logloom.log_streams
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_row logloom.log_streams;
+begin
+  perform logloom_private.require_parameter('p_stream_id', p_stream_id is null);
+  select s.* into v_row
+  from logloom.log_streams s
+  where s.tenant_id = p_scope.tenant_id and s.stream_id = p_stream_id
+    and logloom_private.is_managed(p_scope, s.view_id)
+  for no key update;
+  if not found then
+    perform logloom_private.refuse('streams.not_found');
+  end if;
+  return v_row;
+end;
+$$;
+
+create function logloom_private.read_log_stream(
+  p_scope logloom_private.reading_scope,
+  p_stream_id uuid,
+  p_tenant_id text
+)
+returns public.logloom_log_stream
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role reads streams, which contain their secrets
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'get_log_stream', p_tenant_id, 'admin');
+  v_row logloom.log_streams;
+begin
+  perform logloom_private.require_parameter('p_stream_id', p_stream_id is null);
+  select s.* into v_row
+  from logloom.log_streams s
+  where s.tenant_id = v_scope.tenant_id and s.stream_id = p_stream_id
+    and logloom_private.is_managed(v_scope, s.view_id);
+  if not found then
+    perform logloom_private.refuse('streams.not_found');
+  end if;
+  return logloom_private.log_stream_for(v_scope, v_row);
+end;
+$$;
 
 create function public.get_log_stream(
   p_stream_id uuid default null,
@@ -62,17 +141,8 @@ stable
 security invoker
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_stream public.logloom_log_stream;
 begin
-  -- Checks the caller first.
-  select s.* into v_stream
-  from logloom_private.page_of_streams(p_tenant_id, p_stream_id, null, null) s;
-  perform logloom_private.require_parameter('p_stream_id', p_stream_id is null);
-  if v_stream.stream_id is null then
-    perform logloom_private.refuse('streams.not_found');
-  end if;
-  return v_stream;
+  return logloom_private.read_log_stream(null, p_stream_id, p_tenant_id);
 end;
 $$;
 
@@ -80,10 +150,9 @@ comment on function public.get_log_stream(uuid, text) is
   'A log stream with its lag and the outcome of its last test. For admins. '
   'Errors: PT400, PT401, PT403, PT404.';
 
--- Returns streams of the tenant, newest first, or the stream p_stream_id.
-create function logloom_private.page_of_streams(
+create function logloom_private.read_log_streams(
+  p_scope logloom_private.reading_scope,
   p_tenant_id text,
-  p_stream_id uuid,
   p_limit integer,
   p_after uuid
 )
@@ -95,22 +164,24 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role reads streams, which contain their secrets
 declare
-  v_tenant_id constant text := logloom_private.tenant_of_streams(p_tenant_id);
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'list_log_streams', p_tenant_id, 'admin');
   v_limit constant integer := logloom_private.list_limit(p_limit);
   v_after constant timestamptz := logloom_private.page_place(
     p_after::text, 'log stream', 'stream_id',
     (
       select s.created_at from logloom.log_streams s
-      where s.tenant_id = v_tenant_id and s.stream_id = p_after
+      where s.tenant_id = v_scope.tenant_id and s.stream_id = p_after
+        and logloom_private.is_managed(v_scope, s.view_id)
     )
   );
 begin
   return query
   select o.*
   from logloom.log_streams s
-  cross join lateral logloom_private.log_stream_of(s) o
-  where s.tenant_id = v_tenant_id
-    and (p_stream_id is null or s.stream_id = p_stream_id)
+  cross join lateral logloom_private.log_stream_for(v_scope, s) o
+  where s.tenant_id = v_scope.tenant_id
+    and logloom_private.is_managed(v_scope, s.view_id)
     and (p_after is null or (s.created_at, s.stream_id) < (v_after, p_after))
   order by s.created_at desc, s.stream_id desc
   limit v_limit;
@@ -130,7 +201,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
-  select s.* from logloom_private.page_of_streams(p_tenant_id, null, p_limit, p_after) s;
+  select s.* from logloom_private.read_log_streams(null, p_tenant_id, p_limit, p_after) s;
 end;
 $$;
 
@@ -139,7 +210,11 @@ comment on function public.list_log_streams(text, integer, uuid) is
   'p_after: stream_id of the last item of the page before. For admins. Errors: PT400, PT401, '
   'PT403.';
 
-create function logloom_private.remove_log_stream(p_tenant_id text, p_stream_id uuid)
+create function logloom_private.remove_log_stream(
+  p_scope logloom_private.reading_scope,
+  p_stream_id uuid,
+  p_tenant_id text
+)
 returns public.logloom_success
 language plpgsql
 security definer
@@ -147,15 +222,12 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role writes streams
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'delete_log_stream', p_tenant_id, 'admin');
+  v_row logloom.log_streams;
 begin
-  perform logloom_private.require_role(v_tenant_id, 'admin');
-  perform logloom_private.require_parameter('p_stream_id', p_stream_id is null);
-  delete from logloom.log_streams s
-  where s.tenant_id = v_tenant_id and s.stream_id = p_stream_id;
-  if not found then
-    perform logloom_private.refuse('streams.not_found');
-  end if;
+  v_row := logloom_private.locked_stream(v_scope, p_stream_id);
+  delete from logloom.log_streams s where s.stream_id = v_row.stream_id;
   return row(true)::public.logloom_success;
 end;
 $$;
@@ -171,70 +243,10 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return logloom_private.remove_log_stream(p_tenant_id, p_stream_id);
+  return logloom_private.remove_log_stream(null, p_stream_id, p_tenant_id);
 end;
 $$;
 
 comment on function public.delete_log_stream(uuid, text) is
   'Deletes a log stream with its failures and secrets. Returns {success}. For admins. '
   'Errors: PT400, PT401, PT403, PT404.';
-
--- Requests that the stream sends one test record, even if it is paused or disabled.
-create function logloom_private.request_stream_test(p_tenant_id text, p_stream_id uuid)
-returns public.logloom_log_stream
-language plpgsql
-security definer
-set search_path = pg_catalog, pg_temp
-as $$
--- definer because no API role writes streams
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_interval constant interval := logloom_private.notification_test_interval();
-  v_row logloom.log_streams;
-begin
-  perform logloom_private.require_role(v_tenant_id, 'admin');
-  perform logloom_private.require_parameter('p_stream_id', p_stream_id is null);
-  select s.* into v_row
-  from logloom.log_streams s
-  where s.tenant_id = v_tenant_id and s.stream_id = p_stream_id
-  for no key update;
-  if not found then
-    perform logloom_private.refuse('streams.not_found');
-  end if;
-  if v_row.test_requested_at > now() - v_interval then
-    perform logloom_private.refuse_for_now(
-      ceil(extract(epoch from v_row.test_requested_at + v_interval - now()))::integer,
-      'streams.tested_just_now', extract(epoch from v_interval)::integer::text
-    );
-  end if;
-  update logloom.log_streams s
-  set test_id = gen_random_uuid(),
-    test_requested_at = now(),
-    test_finished_at = null,
-    test_status = null,
-    test_error = null,
-    test_answer = null
-  where s.stream_id = p_stream_id
-  returning s.* into v_row;
-  return logloom_private.log_stream_of(v_row);
-end;
-$$;
-
-create function public.test_log_stream(
-  p_stream_id uuid default null,
-  p_tenant_id text default null
-)
-returns public.logloom_log_stream
-language plpgsql
-volatile
-security invoker
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return logloom_private.request_stream_test(p_tenant_id, p_stream_id);
-end;
-$$;
-
-comment on function public.test_log_stream(uuid, text) is
-  'Sends a test record within seconds, even if the stream is paused or disabled. get_log_stream '
-  'shows the outcome. For admins. Errors: PT400, PT401, PT403, PT404, PT429 (tested just now).';

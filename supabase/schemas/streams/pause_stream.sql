@@ -19,7 +19,8 @@ begin
 end;
 $$;
 
--- Mails the owners of the tenant about a stream.
+-- Mails the owners of the tenant about a stream. A customer's receiver is the customer's matter: of
+-- their streams, owners learn only that one lost its maker.
 create function logloom_private.mail_stream_owners(
   p_stream logloom.log_streams,
   p_type text,
@@ -30,6 +31,9 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  if p_reason <> 'maker' and logloom_private.customer_of_view(p_stream.view_id) is not null then
+    return;
+  end if;
   insert into logloom_private.notifications (
     tenant_id, rule_id, purpose, channel, address, body, expires_at
   )

@@ -62,7 +62,8 @@ set timezone = 'UTC'
 as $$
 begin
   return '{"batch":' || json_build_object(
-    'stream_id', p_stream.stream_id, 'tenant_id', p_stream.tenant_id, 'kind', p_stream.kind,
+    'stream_id', p_stream.stream_id, 'tenant_id', p_stream.tenant_id,
+    'customer', logloom_private.customer_of_view(p_stream.view_id), 'kind', p_stream.kind,
     'config', p_stream.config, 'secrets', p_stream.secrets,
     'batch_id', case when p_is_test then p_stream.test_id else p_stream.batch_id end,
     'made_at', case when p_is_test then p_stream.test_requested_at

@@ -15,9 +15,7 @@ declare
 begin
   if logloom_private.is_hidden('attrs.logloom_hops', v_scope.hidden_fields) then
     v_hops := (logloom_private.parse_query('-@logloom_hops:>=3')).tree;
-    v_scope.filter := case when v_scope.filter is null then v_hops else jsonb_build_object(
-      'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_hops)
-    ) end;
+    v_scope.filter := logloom_private.both_filters(v_scope.filter, v_hops);
   end if;
   v_query := logloom_private.scoped_query(
     v_scope, logloom_private.parse_query(p_stream.query_dsl, now()), p_stream.query_dsl

@@ -31,15 +31,17 @@ $$;
 
 -- Changes a stream, for public.update_log_stream. Whoever enables the stream becomes its maker;
 -- failed attempts are counted from 0 again. If the query or view changes, the batch is discarded.
+-- If a user disables a customer's stream, it is held until a user enables it.
 create function logloom_private.change_log_stream(
-  p_tenant_id text,
+  p_scope logloom_private.reading_scope,
   p_stream_id uuid,
   p_name text,
   p_query_dsl text,
   p_config jsonb,
   p_secrets jsonb,
   p_enabled boolean,
-  p_view_id uuid
+  p_view_id uuid,
+  p_tenant_id text
 )
 returns public.logloom_log_stream
 language plpgsql
@@ -48,7 +50,10 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role writes streams, which hold their own state
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'update_log_stream', p_tenant_id, 'admin');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_customer text;
   v_row logloom.log_streams;
   v_query_dsl text;
   v_config jsonb;
@@ -56,24 +61,39 @@ declare
   v_is_other boolean;
   v_is_same boolean;
 begin
-  perform logloom_private.require_role(v_tenant_id, 'admin');
-  perform logloom_private.require_parameter('p_stream_id', p_stream_id is null);
-  select s.* into v_row
-  from logloom.log_streams s
-  where s.tenant_id = v_tenant_id and s.stream_id = p_stream_id
-  for no key update;
-  if not found then
-    perform logloom_private.refuse('streams.not_found');
+  if p_name is not null then
+    -- Names are compared while nobody else gives one. Held before the stream, as everywhere.
+    perform logloom_private.hold_tenant(v_tenant_id);
+  end if;
+  v_row := logloom_private.locked_stream(v_scope, p_stream_id);
+  v_customer := logloom_private.customer_of_view(v_row.view_id);
+  if v_scope.kind = 'token' and v_customer is not null
+    and num_nonnulls(p_name, p_query_dsl, p_config, p_secrets, p_view_id) > 0
+  then
+    perform logloom_private.refuse('portal.thing_is_of_customer', 'log stream');
+  elsif v_scope.kind <> 'token' and p_enabled is not null
+    and (v_row.held_at is not null or v_row.pause_reason = 'maker')
+  then
+    perform logloom_private.refuse('portal.thing_is_held', 'log stream');
   end if;
   if length(logloom_private.trim_space(p_name)) not between 1 and 100 then
     perform logloom_private.refuse('streams.name_is_invalid');
   end if;
-  if v_row.source = 'audit' and p_view_id is not null then
+  if v_scope.customer is not null and p_view_id is not null then
+    perform logloom_private.refuse('portal.view_is_of_session');
+  elsif v_row.source = 'audit' and p_view_id is not null then
     perform logloom_private.refuse('audit.not_in_views');
+  end if;
+  perform logloom_private.hold_view(v_tenant_id, p_view_id);
+  if p_name is not null then
+    perform logloom_private.require_free_stream_name(
+      v_tenant_id, v_customer, logloom_private.trim_space(p_name), p_stream_id
+    );
   end if;
   v_query_dsl := case when num_nonnulls(p_query_dsl, p_view_id) = 0 then v_row.query_dsl
     else logloom_private.checked_stream_query(
-      v_tenant_id, coalesce(p_query_dsl, v_row.query_dsl), coalesce(p_view_id, v_row.view_id)
+      logloom_private.scope_of_view(v_tenant_id, coalesce(p_view_id, v_row.view_id)),
+      coalesce(p_query_dsl, v_row.query_dsl)
     ) end;
   v_is_other := (v_query_dsl, coalesce(p_view_id, v_row.view_id))
     is distinct from (v_row.query_dsl, v_row.view_id);
@@ -93,7 +113,12 @@ begin
     enabled = coalesce(p_enabled, s.enabled),
     view_id = coalesce(p_view_id, s.view_id),
     updated_at = now(),
-    maker = case when p_enabled then logloom_private.stream_maker() else s.maker end,
+    maker = case when p_enabled then logloom_private.maker_in_scope(v_scope) else s.maker end,
+    held_at = case
+      when p_enabled then null
+      when not p_enabled and v_scope.kind = 'token' and v_customer is not null then now()
+      else s.held_at
+    end,
     paused_at = case when p_enabled is null then s.paused_at end,
     pause_reason = case when p_enabled is null then s.pause_reason end,
     failing_since = case when p_enabled is null then s.failing_since end,
@@ -119,10 +144,7 @@ begin
     batch_skipped = case when not v_is_other then s.batch_skipped end
   where s.stream_id = p_stream_id
   returning s.* into v_row;
-  return logloom_private.log_stream_of(v_row);
-exception when unique_violation then
-  perform logloom_private.refuse('streams.name_is_taken');
-  return null;
+  return logloom_private.log_stream_for(v_scope, v_row);
 end;
 $$;
 
@@ -144,7 +166,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return logloom_private.change_log_stream(
-    p_tenant_id, p_stream_id, p_name, p_query_dsl, p_config, p_secrets, p_enabled, p_view_id
+    null, p_stream_id, p_name, p_query_dsl, p_config, p_secrets, p_enabled, p_view_id, p_tenant_id
   );
 end;
 $$;

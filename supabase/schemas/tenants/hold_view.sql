@@ -15,7 +15,7 @@ begin
   end if;
   perform
   from logloom.log_views v
-  where v.tenant_id = v_tenant_id and v.view_id = p_view_id
+  where v.tenant_id = v_tenant_id and v.view_id = p_view_id and v.customer is null
   for key share;
   if not found then
     perform logloom_private.refuse('tenants.view_not_found');

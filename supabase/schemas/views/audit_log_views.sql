@@ -9,6 +9,10 @@ as $$
 declare
   v_view constant logloom.log_views := coalesce(new, old);
 begin
+  -- A customer's view is a part of their log streams and alert rules, which are audited.
+  if v_view.customer is not null then
+    return null;
+  end if;
   insert into logloom.audit_events (tenant_id, actor, action, subject, details)
   values (
     v_view.tenant_id,

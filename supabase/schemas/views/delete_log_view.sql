@@ -1,5 +1,6 @@
 -- Lists what uses a view, by name, at most ten: active API keys and portal sessions, viewers, alert
--- rules, log streams and saved searches. Private saved searches of colleagues are not named.
+-- rules, log streams and saved searches. Private saved searches of colleagues are not named. Log
+-- streams and alert rules of customers use the view that their own view narrows.
 create function logloom_private.users_of_view(p_tenant_id text, p_view_id uuid)
 returns text[]
 language plpgsql
@@ -24,13 +25,15 @@ begin
       where s.tenant_id = p_tenant_id and s.view_id = p_view_id
         and s.revoked_at is null and least(s.expires_at, s.code_expires_at) > now()
       union all
-      select 'alert rule ' || r.name
+      select 'alert rule ' || r.name || coalesce(' of customer ' || v.customer, '')
       from logloom.alert_rules r
-      where r.tenant_id = p_tenant_id and r.view_id = p_view_id
+      join logloom.log_views v on v.tenant_id = r.tenant_id and v.view_id = r.view_id
+      where r.tenant_id = p_tenant_id and p_view_id in (v.view_id, v.parent_view_id)
       union all
-      select 'log stream ' || l.name
+      select 'log stream ' || l.name || coalesce(' of customer ' || v.customer, '')
       from logloom.log_streams l
-      where l.tenant_id = p_tenant_id and l.view_id = p_view_id
+      join logloom.log_views v on v.tenant_id = l.tenant_id and v.view_id = l.view_id
+      where l.tenant_id = p_tenant_id and p_view_id in (v.view_id, v.parent_view_id)
       union all
       select case
         when s.is_shared or s.created_by = logloom_private.current_user_id()
@@ -63,7 +66,7 @@ begin
   -- Locks the view, so that nothing is bound to it meanwhile.
   perform
   from logloom.log_views v
-  where v.tenant_id = v_tenant_id and v.view_id = p_view_id
+  where v.tenant_id = v_tenant_id and v.view_id = p_view_id and v.customer is null
   for update;
   if not found then
     perform logloom_private.refuse('tenants.view_not_found');

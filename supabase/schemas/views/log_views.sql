@@ -26,14 +26,14 @@ declare
     p_after::text, 'view', 'view_id',
     (
       select v.created_at from logloom.log_views v
-      where v.tenant_id = v_tenant_id and v.view_id = p_after
+      where v.tenant_id = v_tenant_id and v.view_id = p_after and v.customer is null
     )
   );
 begin
   return query
   select (logloom_private.log_view_of(v)).*
   from logloom.log_views v
-  where v.tenant_id = v_tenant_id
+  where v.tenant_id = v_tenant_id and v.customer is null
     and (p_after is null or (v.created_at, v.view_id) < (v_after, p_after))
   order by v.created_at desc, v.view_id desc
   limit v_limit;
@@ -71,7 +71,10 @@ begin
   v_row.operations := logloom_private.checked_view_operations(p_operations);
   perform logloom_private.hold_tenant(v_tenant_id);
   v_max := (logloom_private.plan_of(v_tenant_id)).max_views;
-  if (select count(*) from logloom.log_views v where v.tenant_id = v_tenant_id) >= v_max then
+  if (
+    select count(*) from logloom.log_views v where v.tenant_id = v_tenant_id and v.customer is null
+  ) >= v_max
+  then
     perform logloom_private.refuse('views.no_room', v_max::text);
   end if;
   insert into logloom.log_views (
@@ -162,11 +165,15 @@ begin
         then v.shows_since
       else now()
     end
-  where v.tenant_id = v_tenant_id and v.view_id = p_view_id
+  where v.tenant_id = v_tenant_id and v.view_id = p_view_id and v.customer is null
   returning v.* into v_row;
   if not found then
     perform logloom_private.refuse('tenants.view_not_found');
   end if;
+  -- What customers made in this view follows it.
+  update logloom.log_views v
+  set updated_at = v_row.updated_at, shows_since = greatest(v.shows_since, v_row.shows_since)
+  where v.tenant_id = v_tenant_id and v.parent_view_id = p_view_id;
   return logloom_private.log_view_of(v_row);
 exception
 when unique_violation then

@@ -49,8 +49,9 @@ $$;
 
 create temp table operations as
 select
-  o.operation, o.reader is not null as is_reading, o.callers @> '{viewer}' as is_viewers
-from logloom_private.operation_list() o;
+  o.operation, r.reader is not null as is_reading, o.callers @> '{viewer}' as is_viewers
+from logloom_private.operation_list() o
+left join logloom_private.reading_operations() r on r.operation = o.operation;
 
 select plan(
   (select count(*)::integer * 13 from cases) + 2

@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(34);
+select plan(35);
 
 -- Returns the answer of an operation to a token, or its error.
 create function pg_temp.ask(p_token text, p_operation text, p_parameters jsonb default '{}')
@@ -103,6 +103,8 @@ from (
     ('exports', 'export_logs,search_logs,validate_query'),
     ('errors', 'get_error_group,list_error_groups,validate_query'),
     ('audit', 'list_audit_events,validate_query'),
+    ('streams', 'create_log_stream,delete_log_stream,get_log_stream,list_log_stream_failures,'
+      'list_log_streams,test_log_stream,update_log_stream,validate_query'),
     ('usage', 'get_tenant_usage,validate_query'),
     ('none', 'export_logs,get_log,get_log_context,list_log_fields,log_changes,log_histogram,'
       'log_overview,log_series,log_stats,search_logs,tail_logs,validate_query'),
@@ -206,22 +208,23 @@ select throws_ok(
 )
 from (
   values
-    ('p_parts => ''{}''', 'Invalid p_parts: some of search, exports, errors, audit, usage'),
+    ('p_parts => ''{}''',
+      'Invalid p_parts: some of search, exports, errors, audit, streams, usage'),
     ('p_parts => ''{search,keys}'', p_customer => ''42''',
-      'Invalid p_parts: some of search, exports, errors, audit, usage'),
+      'Invalid p_parts: some of search, exports, errors, audit, streams, usage'),
     ('p_parts => ''{null}''::text[], p_customer => ''42''',
-      'Invalid p_parts: some of search, exports, errors, audit, usage'),
+      'Invalid p_parts: some of search, exports, errors, audit, streams, usage'),
     ('p_parts => ''{errors}''', 'p_parts beyond search and exports need p_customer'),
     ('p_parts => ''{audit}'', p_customer => '' ''',
       'p_parts beyond search and exports need p_customer'),
     ('p_parts => ''{usage}'', p_customer => ''42'', p_query_dsl => ''@customer:42''',
       'The part usage counts the whole tenant: leave out p_view_id and p_query_dsl'),
     ('p_limits => ''{"monthly_events": 0}''',
-      'Invalid p_limits: monthly_events and monthly_bytes, whole numbers from 1 to 10^15'),
-    ('p_limits => ''{"streams": 2}''',
-      'Invalid p_limits: monthly_events and monthly_bytes, whole numbers from 1 to 10^15'),
+      'Invalid p_limits: monthly_events, monthly_bytes, streams, rules: whole numbers 1 to 10^15'),
+    ('p_limits => ''{"keys": 2}''',
+      'Invalid p_limits: monthly_events, monthly_bytes, streams, rules: whole numbers 1 to 10^15'),
     ('p_limits => ''[1]''',
-      'Invalid p_limits: monthly_events and monthly_bytes, whole numbers from 1 to 10^15')
+      'Invalid p_limits: monthly_events, monthly_bytes, streams, rules: whole numbers 1 to 10^15')
 ) c (parameters, message);
 select is(
   pg_temp.attempt($$select public.create_log_portal_session(p_parts => '{search}')$$),

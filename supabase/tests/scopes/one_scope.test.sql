@@ -1,7 +1,7 @@
--- Only four functions make scopes, and each reading operation begins with checking one.
+-- Only five functions make scopes, and each reading operation begins with checking one.
 begin;
 \ir ../actors.psql
-select plan(7);
+select plan(8);
 
 select results_eq(
   $$select p.proname::text collate "C"
@@ -9,7 +9,9 @@ select results_eq(
     where p.pronamespace = 'logloom_private'::regnamespace
       and p.prosrc ~ '\m[a-z_]*scope\.tenant_id :='
     order by 1$$,
-  array['scope_of_key', 'scope_of_session', 'scope_of_token', 'scope_of_view'] collate "C",
+  array[
+    'managing_scope', 'scope_of_key', 'scope_of_session', 'scope_of_token', 'scope_of_view'
+  ] collate "C",
   'only these functions set the tenant of a scope'
 );
 select is_empty(
@@ -44,6 +46,16 @@ select is_empty(
       on p.pronamespace = 'logloom_private'::regnamespace and p.proname = o.reader
     where p.prosrc !~ format('logloom_private\.checked_scope\(p_scope, ''%s''', o.operation)$$,
   'and each checks it for its own operation'
+);
+select is_empty(
+  $$select o.operation
+    from logloom_private.operation_list() o
+    left join pg_proc p
+      on p.pronamespace = 'logloom_private'::regnamespace and p.proname = o.reader
+    where o.callers @> '{customer}'
+      and (p.prosrc ~ format('logloom_private\.managing_scope\(\s*p_scope, ''%s''', o.operation))
+        is not true$$,
+  'and so does each operation of customers'
 );
 select is_empty(
   $$select p.proname

@@ -108,8 +108,9 @@ select is(pg_temp.msgs(batch), 'a b c', 'it sends later records') from seen;
 select is(
   (batch -> 'batch') - '{stream_id,batch_id,made_at}'::text[],
   '{
-    "tenant_id": "acme", "kind": "webhook", "config": {"url": "https://example.com/"},
-    "secrets": {}, "attempt": 0, "is_test": false, "hops": 1, "records": 3
+    "tenant_id": "acme", "customer": null, "kind": "webhook",
+    "config": {"url": "https://example.com/"}, "secrets": {}, "attempt": 0, "is_test": false,
+    "hops": 1, "records": 3
   }'::jsonb, 'with the metadata of the batch'
 ) from seen;
 select is(

@@ -120,6 +120,7 @@ select is(
     "tenant_id": "acme", "name": "logs", "query_dsl": null, "kind": "webhook",
     "config": {"url": "https://example.com/x"}, "secrets": {"header.x-api-key": {"set": true}},
     "enabled": true, "view_id": null, "maker": "ann", "status": "sending", "lag_seconds": 0,
+    "customer": null, "held_at": null,
     "next_attempt_at": null, "failing_since": null, "last_success_at": null, "last_status": null,
     "last_error": null, "paused_at": null, "pause_reason": null, "sent_batches": 0,
     "sent_records": 0, "skipped_records": 0, "refused_records": 0, "test_requested_at": null,

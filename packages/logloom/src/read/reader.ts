@@ -45,6 +45,7 @@ const idOf: Record<ListName, string> = {
   list_log_archive: "part_id",
   list_log_archive_restores: "restore_id",
   list_log_portal_sessions: "session_id",
+  list_portal_things: "thing_id",
   list_audit_events: "event_id",
   list_tenant_audit_events: "event_id",
   list_log_retention_runs: "run_id",

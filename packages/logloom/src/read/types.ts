@@ -508,8 +508,26 @@ export interface PortalSession {
   first_used_at: string | null;
   last_used_at: string | null;
   customer: string | null;
-  limits: { monthly_events?: number; monthly_bytes?: number } | null;
+  limits: Partial<Record<"monthly_events" | "monthly_bytes" | "streams" | "rules", number>> | null;
   parts: string[] | null;
+}
+
+/** What a customer made in a portal session. */
+export interface PortalThing {
+  customer: string;
+  kind: "stream" | "rule";
+  thing_id: string;
+  name: string;
+  state: "sending" | "failing" | "enabled" | "disabled" | "paused" | "held";
+  maker: string | null;
+  created_at: string;
+}
+
+/** How many sessions were revoked, and how many things deleted. */
+export interface RevokedCustomer {
+  sessions: number;
+  streams: number;
+  rules: number;
 }
 
 /** `token`, or `url` with `p_link`, is returned only by this call. */
@@ -811,10 +829,6 @@ export interface ArchiveRestore {
 }
 
 /** The tenant for which the caller may seal secrets. */
-export interface LogSecretScope {
-  tenant_id: string;
-}
-
 /** What files say about one thing of a tenant. */
 export interface FileDocument {
   type: string;
@@ -884,6 +898,8 @@ export interface LogStream {
   test_status: number | null;
   test_error: string | null;
   /** The first 500 characters of the receiver's answer to a refused batch. */
+  customer: string | null;
+  held_at: string | null;
   last_answer: string | null;
   source: "logs" | "audit";
   test_answer: string | null;
@@ -906,4 +922,5 @@ export interface LogStreamFailure {
 /** The tenant for which the caller may seal secrets. */
 export interface LogSecretScope {
   tenant_id: string;
+  customer: string | null;
 }

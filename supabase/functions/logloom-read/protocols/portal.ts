@@ -43,6 +43,8 @@ const refusedWhereOpen: Readonly<Record<string, Readonly<Record<string, string |
   get_error_group: {},
   list_audit_events: { p_limit: 0 },
   get_tenant_usage: { p_months: 0 },
+  list_log_streams: { p_limit: 0 },
+  create_log_stream: {},
 };
 
 /** `POST /v1/portal/operations`: the operations that the reader may call, so that the page hides the others. */

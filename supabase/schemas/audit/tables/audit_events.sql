@@ -13,6 +13,7 @@ begin
     'alert_silence.created', 'alert_silence.expired',
     'ingest_token.created',
     'portal_session.created', 'portal_session.first_used', 'portal_session.revoked',
+    'portal_customer.revoked',
     'member.added', 'member.changed', 'member.removed', 'member.switched',
     'settings.changed', 'plan.changed',
     'view.created', 'view.changed', 'view.deleted',
@@ -80,7 +81,8 @@ comment on table logloom.audit_events is
   'record_audit_event.';
 
 comment on column logloom.audit_events.actor is
-  'The claim sub of the request, or else its role, or else the database user.';
+  'The portal session (portal and its id), or else the claim sub of the request, or else its role, '
+  'or else the database user.';
 
 comment on column logloom.audit_events.client_id is
   'The OAuth client of the token, if it has one.';

@@ -59,8 +59,8 @@ create table logloom.log_streams (
   test_error text,
   test_answer text,
   source text not null default 'logs',
+  held_at timestamptz,
 
-  constraint log_streams_name_is_unique unique (tenant_id, name),
   constraint log_streams_name_is_valid check (
     name = logloom_private.trim_space(name) and length(name) between 1 and 100
   ),
@@ -84,6 +84,7 @@ with (fillfactor = 50);
 
 create index log_streams_tenant_id_created_at_idx
 on logloom.log_streams (tenant_id, created_at desc, stream_id desc);
+create index log_streams_tenant_id_name_idx on logloom.log_streams (tenant_id, name);
 create index log_streams_tenant_id_view_id_idx on logloom.log_streams (tenant_id, view_id);
 
 create policy log_streams_select_tenant on logloom.log_streams
@@ -113,6 +114,13 @@ comment on column logloom.log_streams.secrets is
 comment on column logloom.log_streams.maker is
   'The user with whose rights the stream reads: the user who created it, or who enabled it last. '
   'Null: the project itself.';
+
+comment on column logloom.log_streams.name is
+  'Unique among the streams of the tenant itself, and among those of each customer '
+  '(logloom_private.require_free_stream_name).';
+
+comment on column logloom.log_streams.held_at is
+  'When an admin disabled a customer''s stream. Only an admin can enable it again.';
 
 comment on column logloom.log_streams.pending_since is
   'Since when records have been waiting. Null: at the last check none were waiting.';

@@ -77,7 +77,8 @@ comment on column logloom.portal_sessions.customer is
   'The host''s own id of the customer. The audit part shows only events with this id.';
 
 comment on column logloom.portal_sessions.limits is
-  'The limits that the usage part shows: monthly_events, monthly_bytes.';
+  'The limits that the usage part shows (monthly_events, monthly_bytes), and how many streams and '
+  'rules the customer can make.';
 
 comment on column logloom.portal_sessions.parts is
   'The parts that the session may use (logloom_private.portal_parts()). Null: search and exports, '

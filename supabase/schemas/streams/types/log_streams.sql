@@ -28,6 +28,8 @@ create type public.logloom_log_stream as (
   test_finished_at timestamptz,
   test_status integer,
   test_error text,
+  customer text,
+  held_at timestamptz,
   last_answer text,
   source text,
   test_answer text
@@ -37,7 +39,9 @@ comment on type public.logloom_log_stream is
   'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused or disabled. '
   'lag_seconds: how long the oldest unsent record has waited. pause_reason: failing (no success '
   'for too long), refused (the receiver accepts no record) or maker (its maker is no longer an '
-  'admin). source: logs, or audit (the audit trail). skipped_records: not sent, because streams '
+  'admin). customer: the customer who made it in a portal session; they do not see view_id and '
+  'maker. held_at: when an admin disabled a customer''s stream, which only an admin can enable '
+  'again. source: logs, or audit (the audit trail). skipped_records: not sent, because streams '
   'forwarded them three times. test_…: the last test, which runs while test_finished_at is null. '
   'last_answer, test_answer: the first 500 characters of the receiver''s answer, if it did not '
   'accept everything.';

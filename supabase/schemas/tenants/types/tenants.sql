@@ -1,8 +1,10 @@
 create type public.logloom_log_secret_scope as (
-  tenant_id text
+  tenant_id text,
+  customer text
 );
 
-comment on type public.logloom_log_secret_scope is 'The tenant whose secrets the caller may seal.';
+comment on type public.logloom_log_secret_scope is
+  'The tenant whose secrets the caller may seal, and the customer of a portal session.';
 
 create type public.logloom_member as (
   user_id text,

@@ -1,0 +1,153 @@
+-- Customers manage their own log streams and alert rules in a portal session. The session's
+-- customer, view and query bind each of these things for good, in a row of log_views.
+
+-- Returns the scope in which a caller manages such things. p_scope: the scope of a portal session.
+-- Null: the caller is a user with the role p_role or service_role, and manages those of the tenant
+-- and of its customers. PT403 if p_scope is not of a session whose parts name the operation.
+create function logloom_private.managing_scope(
+  p_scope logloom_private.reading_scope,
+  p_operation text,
+  p_tenant_id text,
+  p_role text
+)
+returns logloom_private.reading_scope
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_scope logloom_private.reading_scope;
+begin
+  if p_scope is null then
+    v_scope.tenant_id := logloom_private.resolve_tenant_to_change(p_tenant_id);
+    v_scope.kind := 'token';
+    perform logloom_private.require_role(v_scope.tenant_id, p_role);
+    return v_scope;
+  end if;
+  v_scope := logloom_private.checked_scope(p_scope, p_operation, p_tenant_id);
+  if (
+    v_scope.kind = 'portal_session' and v_scope.customer is not null
+    and p_operation = any (v_scope.operations)
+  ) is not true
+  then
+    perform logloom_private.refuse('callers.operation_is_outside', p_operation);
+  end if;
+  return v_scope;
+end;
+$$;
+
+-- True if a caller manages a thing that is bound to the view: users all things of the tenant, a
+-- session those of its customer. The caller compares the tenant.
+create function logloom_private.is_managed(
+  p_scope logloom_private.reading_scope,
+  p_view_id uuid
+)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return p_scope.kind = 'token' or p_scope.kind = 'portal_session' and exists (
+    select
+    from logloom.log_views v
+    where v.tenant_id = p_scope.tenant_id and v.view_id = p_view_id
+      and v.customer = p_scope.customer
+  );
+end;
+$$;
+
+-- Returns the customer to whom a thing with this view belongs. Null: to the tenant itself.
+create function logloom_private.customer_of_view(p_view_id uuid)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (select v.customer from logloom.log_views v where v.view_id = p_view_id);
+end;
+$$;
+
+-- Returns the view that binds what a session makes, and locks it and the tenant until the
+-- transaction ends. Creates it if needed. PT401 if the session ended meanwhile.
+create function logloom_private.customer_view(p_scope logloom_private.reading_scope)
+returns uuid
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_session logloom.portal_sessions;
+  v_view_id uuid;
+begin
+  perform logloom_private.hold_tenant(p_scope.tenant_id);
+  -- revoke_portal_customer may have held the tenant before this request.
+  select s.* into v_session
+  from logloom.portal_sessions s
+  where s.tenant_id = p_scope.tenant_id and s.session_id = p_scope.session_id
+    and s.customer = p_scope.customer;
+  if not found or not logloom_private.portal_session_is_alive(v_session) then
+    perform logloom_private.refuse('callers.portal_session_is_over');
+  end if;
+  select v.view_id into v_view_id
+  from logloom.log_views v
+  where v.tenant_id = v_session.tenant_id and v.customer = v_session.customer
+    and v.parent_view_id is not distinct from v_session.view_id
+    and v.query_dsl is not distinct from v_session.query_dsl
+  for key share;
+  if not found then
+    insert into logloom.log_views (tenant_id, customer, parent_view_id, query_dsl, created_by)
+    values (
+      v_session.tenant_id, v_session.customer, v_session.view_id, v_session.query_dsl,
+      logloom_private.actor()
+    )
+    returning view_id into v_view_id;
+  end if;
+  return v_view_id;
+end;
+$$;
+
+-- Returns the user with whose rights a thing reads that the caller creates or enables. Of a
+-- session: the user who created it. Null: the project's secret key.
+create function logloom_private.maker_in_scope(p_scope logloom_private.reading_scope)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_scope.kind = 'portal_session' then
+    return (
+      select s.created_by
+      from logloom.portal_sessions s
+      where s.session_id = p_scope.session_id
+    );
+  end if;
+  return case when not logloom_private.is_service_role() then
+    logloom_private.current_user_id()
+  end;
+end;
+$$;
+
+-- Raises PT400 if a customer has as many things as the session allows. p_limit: the name of the
+-- limit in p_limits, p_default: its value if the session names none, p_count: what the customer
+-- has. The caller holds the tenant.
+create function logloom_private.require_room_for_customer(
+  p_scope logloom_private.reading_scope,
+  p_limit text,
+  p_default integer,
+  p_count bigint
+)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_max constant bigint := coalesce((p_scope.limits ->> p_limit)::bigint, p_default);
+begin
+  if p_count >= v_max then
+    perform logloom_private.refuse('portal.limit_is_reached', p_limit, v_max::text);
+  end if;
+end;
+$$;

@@ -1,0 +1,59 @@
+-- Requests that the stream sends one test record, even if it is paused or disabled.
+create function logloom_private.request_stream_test(
+  p_scope logloom_private.reading_scope,
+  p_stream_id uuid,
+  p_tenant_id text
+)
+returns public.logloom_log_stream
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role writes streams
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'test_log_stream', p_tenant_id, 'admin');
+  v_interval constant interval := logloom_private.notification_test_interval();
+  v_row logloom.log_streams;
+begin
+  v_row := logloom_private.locked_stream(v_scope, p_stream_id);
+  if v_scope.kind <> 'token' and v_row.held_at is not null then
+    perform logloom_private.refuse('portal.thing_is_held', 'log stream');
+  end if;
+  if v_row.test_requested_at > now() - v_interval then
+    perform logloom_private.refuse_for_now(
+      ceil(extract(epoch from v_row.test_requested_at + v_interval - now()))::integer,
+      'streams.tested_just_now', extract(epoch from v_interval)::integer::text
+    );
+  end if;
+  update logloom.log_streams s
+  set test_id = gen_random_uuid(),
+    test_requested_at = now(),
+    test_finished_at = null,
+    test_status = null,
+    test_error = null,
+    test_answer = null
+  where s.stream_id = p_stream_id
+  returning s.* into v_row;
+  return logloom_private.log_stream_for(v_scope, v_row);
+end;
+$$;
+
+create function public.test_log_stream(
+  p_stream_id uuid default null,
+  p_tenant_id text default null
+)
+returns public.logloom_log_stream
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.request_stream_test(null, p_stream_id, p_tenant_id);
+end;
+$$;
+
+comment on function public.test_log_stream(uuid, text) is
+  'Sends a test record within seconds, even if the stream is paused or disabled. get_log_stream '
+  'shows the outcome. For admins. Errors: PT400, PT401, PT403, PT404, PT429 (tested just now).';
