@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
 import {
   awayMessage,
   databaseAway,
@@ -10,7 +11,7 @@ import { describeError, logFailure, retrySoon, unknownCaller } from "./errors.ts
 import { secretKeyPrefix } from "./secret_keys.ts";
 import { challenge, failureResponse, jsonText, methodNotAllowed, preflight } from "./http.ts";
 import { bodyTimeoutMs, takeBody, takingBodies } from "./request_body.ts";
-import type { SealedSecrets } from "./sealed_secrets.ts";
+import type { SealBinding, SealedSecrets } from "./sealed_secrets.ts";
 
 /** The path of the endpoint that seals secrets. Hosted functions do not see `/functions/v1`. */
 const sealPath = /^(?:\/functions\/v1)?\/[\w-]+\/v1\/seal\/?$/;
@@ -36,8 +37,8 @@ const maxLength = 4096;
 const namePattern = /^[a-z][a-z0-9_.-]{0,99}$/;
 
 /**
- * Seals secrets for an admin: answers `{"p_secrets": {name: text}}` with the sealed texts, which operations accept.
- * Nothing is stored or logged.
+ * Seals secrets for an admin, or for the customer of a portal session. Answers `{"p_secrets": {name: text}}` with the
+ * sealed texts, which operations accept. Nothing is stored or logged.
  */
 export function createSealHandler(dependencies: SealDependencies): Handler {
   return takingBodies(async (request) => {
@@ -68,14 +69,30 @@ async function answered(request: Request, dependencies: SealDependencies): Promi
   if (text === undefined) return refused(413, `Request body too large (max ${maxBytes})`);
   const given = readGiven(text);
   if (typeof given === "string") return refused(400, given);
-  const caller = isToken
-    ? { ...serviceHeaders(dependencies.serviceKey), Authorization: `Bearer ${token[1]}` }
-    : serviceHeaders(apikey);
-  const tenantId = await findTenant(given.tenantId, caller, dependencies);
-  if (typeof tenantId !== "string") return tenantId;
+  const service = serviceHeaders(dependencies.serviceKey);
+  const parameters = { p_tenant_id: given.tenantId };
+  const binding = isToken && portalToken.test(token[1])
+    ? await findBinding(
+      "read_logs",
+      {
+        p_key_digest: createHash("sha256").update(token[1]).digest("hex"),
+        p_operation: scopeOperation,
+        p_origin: request.headers.get("X-Logloom-Origin") ?? undefined,
+        p_parameters: { ...parameters, p_purpose: purpose },
+      },
+      service,
+      dependencies,
+    )
+    : await findBinding(
+      scopeOperation,
+      parameters,
+      isToken ? { ...service, Authorization: `Bearer ${token[1]}` } : serviceHeaders(apikey),
+      dependencies,
+    );
+  if (binding instanceof Response) return binding;
   const sealed: Record<string, string> = {};
   for (const [name, value] of Object.entries(given.secrets)) {
-    sealed[name] = await secrets.seal(value, { tenantId, purpose });
+    sealed[name] = await secrets.seal(value, binding);
   }
   return jsonText(200, JSON.stringify({ p_secrets: sealed }));
 }
@@ -127,31 +144,42 @@ function readGiven(text: string): Given | string {
   return { tenantId, secrets };
 }
 
-/** The tenant for which the caller may store secrets. PostgREST verifies the token, the database decides. */
-async function findTenant(
-  tenantId: string | undefined,
+const scopeOperation = "get_log_secret_scope";
+
+const portalToken = /^llp_[0-9A-Za-z]{36}$/;
+
+/** For whom the caller may store secrets. PostgREST verifies a user's token, the database decides. */
+async function findBinding(
+  operation: string,
+  parameters: Record<string, unknown>,
   headers: Record<string, string>,
-  { url, timeoutMs }: SealDependencies,
-): Promise<string | Response> {
+  { url, timeoutMs, purpose }: SealDependencies,
+): Promise<SealBinding | Response> {
   let answer: Response;
   let text: string;
   try {
-    answer = await fetch(`${url}/rest/v1/rpc/get_log_secret_scope`, {
+    answer = await fetch(`${url}/rest/v1/rpc/${operation}`, {
       method: "POST",
       headers: { ...headers, "Content-Type": "application/json" },
-      body: JSON.stringify({ p_tenant_id: tenantId }),
+      body: JSON.stringify(parameters),
       redirect: "error",
       signal: AbortSignal.timeout(timeoutMs),
     });
     text = await answer.text();
   } catch (error) {
     logFailure("database call failed", {
-      call: "get_log_secret_scope",
+      call: operation,
       reason: describeError(error),
     });
     return refused(503, databaseAway);
   }
-  if (answer.status === 200) return (JSON.parse(text) as { tenant_id: string }).tenant_id;
+  if (answer.status === 200) {
+    const { tenant_id: tenantId, customer } = JSON.parse(text) as {
+      tenant_id: string;
+      customer: string | null;
+    };
+    return { tenantId, purpose, customer };
+  }
   const { code, message, hint } = readError(text);
   if (answer.status === 401) {
     const response = refused(401, unknownCaller);
@@ -160,7 +188,7 @@ async function findTenant(
   }
   if (code.startsWith("PT")) return refused(answer.status, message);
   logFailure("database refused the call", {
-    call: "get_log_secret_scope",
+    call: operation,
     status: answer.status,
     code,
   });

@@ -63,6 +63,27 @@ Deno.test("a project's secret key seals for the tenant that it names", async () 
   }
 });
 
+Deno.test("a customer's secrets come back sealed for them, as the database decides", async () => {
+  const portal = `llp_${"a".repeat(36)}`;
+  await using peer = startPeer(() => Response.json({ tenant_id: "acme", customer: "42" }));
+  const response = await handlerAt(peer.url)(post({ p_secrets: { token: "s3cret" } }, {
+    Authorization: `Bearer ${portal}`,
+    "X-Logloom-Origin": "https://app.example",
+  }));
+  const { p_secrets: { token: sealed } } = await response.json();
+  const binding = { tenantId: "acme", purpose: "log_stream" };
+  assert.equal(await secrets?.open(sealed, binding), undefined);
+  assert.equal((await secrets?.open(sealed, { ...binding, customer: "42" }))?.text, "s3cret");
+  const [{ path, body }] = peer.requests;
+  assert.equal(path, "/rest/v1/rpc/read_logs");
+  assert.deepEqual(JSON.parse(body), {
+    p_key_digest: "f82996ed0c5e3f5f743cb454068915b5224ea3138396747afe4728a117b2f804",
+    p_operation: "get_log_secret_scope",
+    p_origin: "https://app.example",
+    p_parameters: { p_purpose: "log_stream" },
+  });
+});
+
 Deno.test("a key that a gateway would exchange for a token does not count as a user's token", async () => {
   await using peer = startPeer(knows("acme"));
   const forged = post({ p_secrets: { token: "x" } }, { Authorization: "Bearer sb_a.b.c" });

@@ -2,11 +2,13 @@ import { Buffer } from "node:buffer";
 import { createHash, createHmac } from "node:crypto";
 import { logFailure } from "./errors.ts";
 
-/** A sealed text is bound to these: it does not open for another tenant or purpose. */
+/** A sealed text is bound to these: it does not open for another tenant, purpose or customer. */
 export interface SealBinding {
   readonly tenantId: string;
   /** The use of the secret, such as `log_stream`. */
   readonly purpose: string;
+  /** The tenant's customer who sealed it in a portal session. Null or missing: the tenant itself. */
+  readonly customer?: string | null;
 }
 
 export interface Opened {
@@ -121,8 +123,12 @@ function idOf(key: Uint8Array): string {
   return createHash("sha256").update(key).digest("base64url").slice(0, 8);
 }
 
-function boundTo(keyId: string, { tenantId, purpose }: SealBinding): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(JSON.stringify([keyId, tenantId, purpose]));
+function boundTo(
+  keyId: string,
+  { tenantId, purpose, customer }: SealBinding,
+): Uint8Array<ArrayBuffer> {
+  const parts = [keyId, tenantId, purpose, ...typeof customer === "string" ? [customer] : []];
+  return new TextEncoder().encode(JSON.stringify(parts));
 }
 
 /**

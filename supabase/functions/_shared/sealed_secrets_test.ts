@@ -28,11 +28,16 @@ Deno.test("a sealed secret opens again, reveals nothing, and differs each time",
   assert.deepEqual(await secrets.open(sealed, binding), { text: plain, isCurrent: true });
 });
 
-Deno.test("a secret does not open for another tenant, purpose or key, or with a changed byte", async () => {
+Deno.test("a secret does not open for another tenant, purpose, customer or key, or with a changed byte", async () => {
   const secrets = await withKeys(first);
   const sealed = await secrets.seal(plain, binding);
   assert.equal(await secrets.open(sealed, { ...binding, tenantId: "globex" }), undefined);
   assert.equal(await secrets.open(sealed, { ...binding, purpose: "alert_rule" }), undefined);
+  const of42 = await secrets.seal(plain, { ...binding, customer: "42" });
+  for (const customer of ["43", "", null]) {
+    assert.equal(await secrets.open(of42, { ...binding, customer }), undefined, `${customer}`);
+  }
+  assert.equal(await secrets.open(sealed, { ...binding, customer: "42" }), undefined);
   assert.equal(await (await withKeys(second)).open(sealed, binding), undefined);
   const [prefix, id, text] = sealed.split(".");
   for (const at of [0, 15, 20, text.length - 3]) {

@@ -4,6 +4,8 @@ export interface Batch {
   readonly id: string;
   readonly streamId: string;
   readonly tenantId: string;
+  /** The tenant's customer who made the stream. */
+  readonly customer: string | null;
   readonly kind: string;
   readonly config: Readonly<Record<string, string>>;
   /** Sealed secrets by name. */
@@ -22,6 +24,7 @@ interface Head {
   readonly batch: {
     readonly stream_id: string;
     readonly tenant_id: string;
+    readonly customer: string | null;
     readonly batch_id: string;
     readonly kind: string;
     readonly config: Record<string, string>;
@@ -48,6 +51,7 @@ export function readBatch(answer: string): Batch | undefined {
     id: batch.batch_id,
     streamId: batch.stream_id,
     tenantId: batch.tenant_id,
+    customer: batch.customer,
     kind: batch.kind,
     config: batch.config,
     secrets: batch.secrets,

@@ -133,7 +133,7 @@ async function attempt(
   try {
     if (Object.keys(batch.secrets).length > 0) {
       if (secrets === undefined) return { outcome: retry("The function has no key for secrets") };
-      const binding = { tenantId: batch.tenantId, purpose };
+      const binding = { tenantId: batch.tenantId, purpose, customer: batch.customer };
       const opened = await openSecrets(batch.secrets, binding, secrets);
       if (opened === undefined) {
         return { outcome: retry("A secret cannot be opened: seal and set it again") };
