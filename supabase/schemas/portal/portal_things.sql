@@ -34,9 +34,10 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role reads streams, which contain their secrets
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(null, 'list_portal_things', p_tenant_id, 'admin');
+  v_tenant_id constant text := v_scope.tenant_id;
 begin
-  perform logloom_private.require_role(v_tenant_id, 'admin');
   return query
   select v.customer, t.kind, t.thing_id, t.name, t.state, t.maker, t.created_at
   from logloom.log_views v
@@ -44,7 +45,7 @@ begin
     select
       'stream' as kind, s.view_id, s.stream_id as thing_id, s.name,
       case when s.held_at is not null then 'held'
-        else (logloom_private.log_stream_of(s)).status end as state,
+        else (logloom_private.log_stream_of(v_scope, s)).status end as state,
       s.maker, s.created_at
     from logloom.log_streams s
     where s.tenant_id = v_tenant_id

@@ -85,7 +85,7 @@ begin
     logloom_private.stream_end(v_row) + 1,
     logloom_private.first_kept_day(v_tenant_id, logloom_private.utc_day(now())), v_row.source
   returning * into v_row;
-  return logloom_private.log_stream_for(v_scope, v_row);
+  return logloom_private.log_stream_of(v_scope, v_row);
 end;
 $$;
 

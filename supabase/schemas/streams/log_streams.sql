@@ -1,5 +1,8 @@
--- Returns a stream as operations show it.
-create function logloom_private.log_stream_of(p_row logloom.log_streams)
+-- Returns a stream as operations show it. Sessions do not see its view and maker.
+create function logloom_private.log_stream_of(
+  p_scope logloom_private.reading_scope,
+  p_row logloom.log_streams
+)
 returns public.logloom_log_stream
 language plpgsql
 stable
@@ -8,7 +11,9 @@ as $$
 begin
   return row(
     p_row.stream_id, p_row.tenant_id, p_row.name, p_row.query_dsl, p_row.kind, p_row.config,
-    logloom_private.shown_secrets(p_row.secrets), p_row.enabled, p_row.view_id, p_row.maker,
+    logloom_private.shown_secrets(p_row.secrets), p_row.enabled,
+    case when p_scope.kind = 'token' then p_row.view_id end,
+    case when p_scope.kind = 'token' then p_row.maker end,
     p_row.created_at, p_row.updated_at,
     case
       when not p_row.enabled then 'disabled'
@@ -26,28 +31,6 @@ begin
     logloom_private.customer_of_view(p_row.view_id), p_row.held_at, p_row.last_answer,
     p_row.source, p_row.test_answer
   )::public.logloom_log_stream;
-end;
-$$;
-
--- Returns a stream as its caller sees it: sessions do not see who and what is behind their view.
-create function logloom_private.log_stream_for(
-  p_scope logloom_private.reading_scope,
-  p_row logloom.log_streams
-)
-returns public.logloom_log_stream
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_stream public.logloom_log_stream;
-begin
-  v_stream := logloom_private.log_stream_of(p_row);
-  if p_scope.kind is distinct from 'token' then
-    v_stream.view_id := null;
-    v_stream.maker := null;
-  end if;
-  return v_stream;
 end;
 $$;
 
@@ -127,7 +110,7 @@ begin
   if not found then
     perform logloom_private.refuse('streams.not_found');
   end if;
-  return logloom_private.log_stream_for(v_scope, v_row);
+  return logloom_private.log_stream_of(v_scope, v_row);
 end;
 $$;
 
@@ -179,7 +162,7 @@ begin
   return query
   select o.*
   from logloom.log_streams s
-  cross join lateral logloom_private.log_stream_for(v_scope, s) o
+  cross join lateral logloom_private.log_stream_of(v_scope, s) o
   where s.tenant_id = v_scope.tenant_id
     and logloom_private.is_managed(v_scope, s.view_id)
     and (p_after is null or (s.created_at, s.stream_id) < (v_after, p_after))

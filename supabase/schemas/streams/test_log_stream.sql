@@ -35,7 +35,7 @@ begin
     test_answer = null
   where s.stream_id = p_stream_id
   returning s.* into v_row;
-  return logloom_private.log_stream_for(v_scope, v_row);
+  return logloom_private.log_stream_of(v_scope, v_row);
 end;
 $$;
 

@@ -144,7 +144,7 @@ begin
     batch_skipped = case when not v_is_other then s.batch_skipped end
   where s.stream_id = p_stream_id
   returning s.* into v_row;
-  return logloom_private.log_stream_for(v_scope, v_row);
+  return logloom_private.log_stream_of(v_scope, v_row);
 end;
 $$;
 
