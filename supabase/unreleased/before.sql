@@ -45,6 +45,10 @@ drop function logloom_private.issue_portal_session(
   text, uuid, text, integer, text, text[], boolean
 );
 
+-- A silence can recur.
+drop function public.create_alert_silence(jsonb, text, text, text, text);
+drop function logloom_private.make_alert_silence(text, jsonb, text, text, text);
+
 -- Rules can have a baseline.
 drop function public.create_alert_rule(
   text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid,

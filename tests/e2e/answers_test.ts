@@ -152,6 +152,10 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
     values (${tenant.id}, gen_random_uuid(), 'n', 5, 1, now(), now(), 2, 2, now())`;
   await call("list_alert_incidents", {});
   await call("create_alert_silence", { p_matcher: {}, p_to: "2099-01-01" });
+  await call("create_alert_silence", {
+    p_matcher: {},
+    p_recurrence: { days: ["mon"], start: "02:00", minutes: 60, time_zone: "UTC" },
+  });
 
   // The group of a record that was not counted yet, and a group whose records are gone.
   await using _groups = await stopJob(db, "group_errors");

@@ -5,6 +5,7 @@ import { FormDialog } from "../shared/dialog.tsx";
 import { plain } from "../shared/safe-text.ts";
 import { SelectField, TextField } from "../shared/form-fields.tsx";
 import { say } from "../shared/translate.ts";
+import { everyNight, RecurrenceFields } from "./recurrence-fields.tsx";
 
 const lengths = [
   [1, "An hour"],
@@ -14,12 +15,13 @@ const lengths = [
   [168, "A week"],
 ] as const;
 
-/** Creates a silence that starts now. */
+/** Creates a silence that starts now, or one that recurs. */
 export function SilenceDialog({ rules, onClose }: { rules: AlertRule[]; onClose: () => void }) {
   const [ruleId, setRuleId] = useState("");
   const [field, setField] = useState("");
   const [value, setValue] = useState("");
   const [hours, setHours] = useState(1);
+  const [recurrence, setRecurrence] = useState(everyNight);
   const [comment, setComment] = useState("");
   const create = useChange("create_alert_silence", [
     "list_alert_silences",
@@ -31,7 +33,9 @@ export function SilenceDialog({ rules, onClose }: { rules: AlertRule[]; onClose:
         ...ruleId !== "" && { rule_id: ruleId },
         ...field.trim() !== "" && { group: { [field.trim()]: value } },
       },
-      p_to: new Date(Date.now() + hours * 3_600_000).toISOString(),
+      ...hours === 0
+        ? { p_recurrence: recurrence }
+        : { p_to: new Date(Date.now() + hours * 3_600_000).toISOString() },
       p_comment: comment,
     }, { onSuccess: onClose });
   };
@@ -76,7 +80,9 @@ export function SilenceDialog({ rules, onClose }: { rules: AlertRule[]; onClose:
       >
         {lengths.map(([number, label]) => <option key={number} value={number}>{say(label)}
         </option>)}
+        <option value={0}>{say("Every week, until it is ended")}</option>
       </SelectField>
+      {hours === 0 && <RecurrenceFields value={recurrence} onChange={setRecurrence} />}
       <TextField label={say("Comment")} maxLength={2000} value={comment} onChange={setComment} />
     </FormDialog>
   );

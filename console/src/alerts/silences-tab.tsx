@@ -3,11 +3,12 @@ import { wholeTime } from "../address/range.ts";
 import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { AlertRule, AlertSilence } from "../service/logloom.ts";
 import { Badge, Button, ErrorNote } from "../shared/basic-controls.tsx";
-import { ago } from "../shared/format-time.ts";
+import { ago, type Zone } from "../shared/format-time.ts";
 import { actions, ListTable, mostAtOnce } from "../shared/list-table.tsx";
 import { plain } from "../shared/safe-text.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { say } from "../shared/translate.ts";
+import { recurrenceText } from "./recurrence-fields.tsx";
 import { SilenceDialog } from "./silence-dialog.tsx";
 
 const tones = { scheduled: "info", active: "warn", expired: "plain" } as const;
@@ -46,9 +47,7 @@ export function SilencesTab() {
               <Badge tone={tones[silence.state]}>{say(silence.state)}</Badge>
             </td>
             <td title={wholeTime(silence.starts_at, zone)}>{ago(silence.starts_at)}</td>
-            <td title={wholeTime(silence.expired_at ?? silence.ends_at, zone)}>
-              {ago(silence.expired_at ?? silence.ends_at)}
-            </td>
+            <EndCell end={silence.expired_at ?? silence.ends_at} zone={zone} />
             <td>{silence.comment === null ? "–" : plain(silence.comment)}</td>
             <td className="tools">
               {silence.state !== "expired" && (
@@ -69,7 +68,11 @@ export function SilencesTab() {
   );
 }
 
-function whatOf({ matcher: { rule_id, group } }: AlertSilence, rules: AlertRule[]) {
+function EndCell({ end, zone }: { end: string | null; zone: Zone }) {
+  return end === null ? <td>–</td> : <td title={wholeTime(end, zone)}>{ago(end)}</td>;
+}
+
+function whatOf({ matcher: { rule_id, group }, recurrence }: AlertSilence, rules: AlertRule[]) {
   const name = rules.find((one) => one.rule_id === rule_id)?.name;
   return (
     <>
@@ -81,6 +84,7 @@ function whatOf({ matcher: { rule_id, group } }: AlertSilence, rules: AlertRule[
           )}
         </code>
       )}
+      {recurrence && <small className="cell-code">{recurrenceText(recurrence)}</small>}
     </>
   );
 }

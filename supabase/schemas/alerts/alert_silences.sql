@@ -24,8 +24,14 @@ return row(
     || case when p_row."group" is null then '{}'
       else jsonb_build_object('group', p_row."group") end,
   p_row.starts_at, p_row.ends_at,
-  logloom_private.alert_silence_state(p_row.starts_at, p_row.ends_at, p_row.expired_at),
-  p_row.comment, p_row.created_by, p_row.created_at, p_row.expired_at, p_row.expired_by
+  logloom_private.alert_silence_state(
+    case when p_row.recurrence is not null
+      and not logloom_private.recurs_at(p_row.recurrence, now()) then 'infinity'
+      else p_row.starts_at end,
+    p_row.ends_at, p_row.expired_at
+  ),
+  p_row.comment, p_row.created_by, p_row.created_at, p_row.expired_at, p_row.expired_by,
+  p_row.recurrence
 );
 
 -- Returns the silence that applies to an alert of a rule and group at a time; null if none does.
@@ -46,8 +52,9 @@ begin
     from logloom.alert_silences s
     where s.tenant_id = p_tenant_id
       and s.starts_at <= p_at
-      and s.ends_at > p_at
+      and (s.ends_at is null or s.ends_at > p_at)
       and s.expired_at is null
+      and (s.recurrence is null or logloom_private.recurs_at(s.recurrence, p_at))
       and (s.rule_id is null or s.rule_id = p_rule_id)
       and (s."group" is null or p_group @> s."group")
     order by s.created_at, s.silence_id
@@ -113,7 +120,8 @@ create function logloom_private.make_alert_silence(
   p_matcher jsonb,
   p_from text,
   p_to text,
-  p_comment text
+  p_comment text,
+  p_recurrence jsonb
 )
 returns public.logloom_alert_silence
 language plpgsql
@@ -128,10 +136,13 @@ declare
     logloom_private.time_parameter('p_from', p_from), now()
   );
   v_to constant timestamptz := logloom_private.time_parameter('p_to', p_to);
+  v_recurrence constant jsonb := logloom_private.checked_recurrence(
+    nullif(p_recurrence, 'null')
+  );
   v_row logloom.alert_silences;
 begin
   perform logloom_private.require_parameter('p_matcher', p_matcher is null);
-  perform logloom_private.require_parameter('p_to', p_to is null);
+  perform logloom_private.require_parameter('p_to', coalesce(p_to, v_recurrence::text) is null);
   if jsonb_typeof(p_matcher) <> 'object'
     or p_matcher - '{rule_id,group}'::text[] <> '{}'
     or p_matcher ? 'rule_id' and not (
@@ -163,22 +174,24 @@ begin
   if (
     select count(*) >= v_max
     from logloom.alert_silences s
-    where s.tenant_id = v_tenant_id and s.ends_at > now() and s.expired_at is null
+    where s.tenant_id = v_tenant_id and coalesce(s.ends_at, 'infinity') > now()
+      and s.expired_at is null
   ) then
     perform logloom_private.refuse('alerts.no_room_for_silence', v_max::text);
   end if;
   insert into logloom.alert_silences (
-    tenant_id, rule_id, "group", starts_at, ends_at, comment, created_by
+    tenant_id, rule_id, "group", starts_at, ends_at, comment, created_by, recurrence
   )
   values (
     v_tenant_id, (p_matcher ->> 'rule_id')::uuid, p_matcher -> 'group', v_from, v_to,
-    nullif(logloom_private.trim_space(p_comment), ''), logloom_private.actor()
+    nullif(logloom_private.trim_space(p_comment), ''), logloom_private.actor(), v_recurrence
   )
   returning * into v_row;
   insert into logloom.audit_events (tenant_id, actor, action, subject, details)
   values (
     v_tenant_id, logloom_private.actor(), 'alert_silence.created', v_row.silence_id::text,
     jsonb_build_object('rule_id', v_row.rule_id, 'starts_at', v_from, 'ends_at', v_to)
+      || jsonb_strip_nulls(jsonb_build_object('recurrence', v_recurrence))
   );
   return logloom_private.alert_silence_of(v_row);
 end;
@@ -189,7 +202,8 @@ create function public.create_alert_silence(
   p_from text default null,
   p_to text default null,
   p_comment text default null,
-  p_tenant_id text default null
+  p_tenant_id text default null,
+  p_recurrence jsonb default null
 )
 returns public.logloom_alert_silence
 language plpgsql
@@ -198,14 +212,17 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return logloom_private.make_alert_silence(p_tenant_id, p_matcher, p_from, p_to, p_comment);
+  return logloom_private.make_alert_silence(
+    p_tenant_id, p_matcher, p_from, p_to, p_comment, p_recurrence
+  );
 end;
 $$;
 
-comment on function public.create_alert_silence(jsonb, text, text, text, text) is
+comment on function public.create_alert_silence(jsonb, text, text, text, text, jsonb) is
   'Alerts that match p_matcher are not sent from p_from (default: now) to p_to. p_matcher: '
   '{"rule_id": …}, {"group": {field: text}}, both, or {} for all. Rules are still evaluated, and '
-  'their alerts recorded. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
+  'their alerts recorded. p_recurrence: {days, start, minutes, time_zone}, only these times; p_to '
+  'may then be missing. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
 -- Ends a silence of the caller's tenant.
 create function logloom_private.end_alert_silence(p_tenant_id text, p_silence_id uuid)
@@ -228,7 +245,7 @@ begin
     perform logloom_private.refuse('alerts.silence_not_found');
   end if;
   -- A silence that has ended stays as it is.
-  if v_row.expired_at is null and v_row.ends_at > now() then
+  if v_row.expired_at is null and coalesce(v_row.ends_at, 'infinity') > now() then
     update logloom.alert_silences s
     set expired_at = now(), expired_by = logloom_private.actor()
     where s.silence_id = p_silence_id

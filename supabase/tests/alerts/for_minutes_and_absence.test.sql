@@ -230,7 +230,8 @@ select is(
   '{
     "tenant_id": "acme", "starts_at": "2026-03-03T12:00:00+00:00",
     "ends_at": "2099-01-01T00:00:00+00:00", "state": "active", "comment": "We deploy",
-    "created_by": "alice", "expired_at": null, "expired_by": null
+    "created_by": "alice", "expired_at": null, "expired_by": null,
+    "recurrence": null
   }',
   'a silence is created'
 );

@@ -94,7 +94,7 @@ inBrowser("a silence is created for a group of a rule and ended early", async ()
   assert.deepEqual(await accessibilityFaults(page), []);
   const [made] = await user.client.call("list_alert_silences", {});
   assert.deepEqual(made.matcher, { rule_id: rule.rule_id, group: { service: "shop" } });
-  const hours = (Date.parse(made.ends_at) - Date.parse(made.starts_at)) / 3_600_000;
+  const hours = (Date.parse(`${made.ends_at}`) - Date.parse(made.starts_at)) / 3_600_000;
   assert.equal(Math.round(hours), 4);
 
   await row.getByRole("button", { name: "End now" }).click();
@@ -103,4 +103,14 @@ inBrowser("a silence is created for a group of a rule and ended early", async ()
     const [ended] = await user.client.call("list_alert_silences", {});
     return ended.state === "expired";
   });
+
+  await page.getByRole("button", { name: "New silence" }).click();
+  await dialog.getByLabel("How long").selectOption("Every week, until it is ended");
+  for (const day of ["Tue", "Wed", "Thu", "Fri", "Sat"]) await dialog.getByLabel(day).uncheck();
+  await dialog.getByLabel("Begins at").fill("22:30");
+  await dialog.getByLabel("Minutes").fill("90");
+  await dialog.getByLabel("Time zone").fill("Europe/Berlin");
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await dialog.getByRole("button", { name: "Silence", exact: true }).click();
+  await page.getByText("Mon, Sun 22:30, 90 min, Europe/Berlin").waitFor();
 });

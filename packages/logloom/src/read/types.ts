@@ -292,19 +292,32 @@ export interface AlertMatcher {
   group?: Group;
 }
 
-/** A period in which matching alerts are not sent. */
+/** The days on which a silence begins, its local start, and how long it lasts. */
+export interface AlertRecurrence {
+  days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
+  /** Such as `02:00`, in `time_zone`. */
+  start: string;
+  /** 1 to 10080. */
+  minutes: number;
+  /** An IANA name, such as `Europe/Berlin`. */
+  time_zone: string;
+}
+
+/** A period in which matching alerts are not sent, or one that recurs. */
 export interface AlertSilence {
   silence_id: string;
   tenant_id: string;
   matcher: AlertMatcher;
   starts_at: string;
-  ends_at: string;
+  /** Null only if it recurs without an end. */
+  ends_at: string | null;
   state: "scheduled" | "active" | "expired";
   comment: string | null;
   created_by: string;
   created_at: string;
   expired_at: string | null;
   expired_by: string | null;
+  recurrence: AlertRecurrence | null;
 }
 
 export interface AlertDelivery {

@@ -4,12 +4,14 @@ create table logloom.alert_silences (
   rule_id uuid,
   "group" jsonb,
   starts_at timestamptz not null,
-  ends_at timestamptz not null,
+  ends_at timestamptz,
   comment text,
   created_by text not null,
   created_at timestamptz not null default now(),
   expired_at timestamptz,
   expired_by text,
+  recurrence jsonb,
+  constraint alert_silences_end_or_recur check (ends_at is not null or recurrence is not null),
   constraint alert_silences_end_after_they_begin check (ends_at > starts_at),
   constraint alert_silences_comment_is_valid check (length(comment) between 1 and 2000),
   constraint alert_silences_group_is_valid check (
@@ -32,3 +34,7 @@ grant select on logloom.alert_silences to authenticated, service_role;
 comment on table logloom.alert_silences is
   'A time in which matching alerts are not sent: alerts of a rule, of groups with these members, '
   'or all alerts. Rules are still evaluated, and the history names the silence.';
+
+comment on column logloom.alert_silences.recurrence is
+  '{days, start, minutes, time_zone}: alerts are only silenced in its occurrences. Null: always '
+  'from starts_at to ends_at.';

@@ -208,9 +208,11 @@ create type public.logloom_alert_silence as (
   created_by text,
   created_at timestamptz,
   expired_at timestamptz,
-  expired_by text
+  expired_by text,
+  recurrence jsonb
 );
 
 comment on type public.logloom_alert_silence is
   'A time in which matching alerts are not sent. matcher: {rule_id, group}, either, both or none. '
-  'state: scheduled, active or expired.';
+  'state: scheduled, active or expired. recurrence: {days, start, minutes, time_zone}, or null. '
+  'ends_at: null for a recurrence without an end, which is active in its occurrences.';

@@ -82,6 +82,11 @@ begin
       'Send {} for all alerts of the tenant.', null),
     ('alerts.silence_ends_too_early', 400, 'Invalid p_to: after p_from, and in the future',
       'Send the time when alerts are to be sent again.', null),
+    ('alerts.recurrence_is_invalid', 400,
+      'Invalid p_recurrence: an object of days (mon to sun), start (HH:MM), minutes (1 to 10080) '
+        'and time_zone (an IANA name)',
+      'Such as {"days": ["sat", "sun"], "start": "02:00", "minutes": 90, "time_zone": '
+        '"Europe/Berlin"}.', null),
     ('alerts.silence_comment_is_too_long', 400, 'Invalid p_comment: at most 2000 characters',
       'Shorten it.', null),
     ('alerts.no_room_for_silence', 400, 'Plan limit exceeded: alert silences (max %s)',
