@@ -73,7 +73,8 @@ async function knownFrom(databaseUrl: string): Promise<Known> {
     const functions = await sql`
       select p.proname as name, concat(p.prosrc, pg_get_function_sqlbody(p.oid)) as source,
         p.pronamespace::regnamespace::text as schema,
-        has_function_privilege('authenticated', p.oid, 'execute') as is_for_users
+        has_function_privilege('authenticated', p.oid, 'execute')
+          or p.proname = 'set_log_plans' as is_for_users
       from pg_proc p
       where p.pronamespace in ('public'::regnamespace, 'logloom_private'::regnamespace)`;
     const constraints = await sql`
@@ -154,6 +155,7 @@ const parameterTypes: Record<string, string> = {
   "list_log_retention_runs.p_kind": 'RetentionRun["kind"]',
   "apply_tenant_files.p_documents": "FileDocument[]",
   "preview_tenant_files.p_documents": "FileDocument[]",
+  "set_log_plans.p_plans": "FileDocument[]",
   "create_alert_rule.p_kind": 'AlertRule["kind"]',
   "list_error_groups.p_order": '"priority" | "last_seen" | "first_seen" | "records"',
   "list_error_groups.p_state": 'ErrorGroup["state"][]',
@@ -165,6 +167,7 @@ const parameterTypes: Record<string, string> = {
   p_notification_destinations: "Channel[]",
   p_on_absent: 'AlertRule["on_absent"]',
   p_order: '"asc" | "desc"',
+  p_recurrence: "AlertRecurrence",
   p_role: "Role",
   p_rules: 'Partial<TenantSettings["retention_rules"][number]>[]',
   p_scopes: "Scope[]",
@@ -183,6 +186,7 @@ const answerTypes: Record<string, string> = {
   apply_tenant_files: "FileChange[]",
   export_tenant_files: "FileDocument[]",
   preview_tenant_files: "FileChange[]",
+  set_log_plans: "{ changes: FileChange[]; plans: FileDocument[] }",
 };
 
 /** The operations of users by name, with the reader's own types for nullable and JSON members. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { runCommand } from "../../cli/testing.ts";
-import { fileTypes } from "../../packages/logloom/src/cli/files/file_schema.ts";
+import { fileTypes, tenantTypes } from "../../packages/logloom/src/cli/files/file_schema.ts";
 import { openDatabase } from "../support/database.ts";
 import { stack } from "../support/stack.ts";
 import { tempFolder } from "../support/temp_folder.ts";
@@ -30,7 +30,13 @@ async function workplace(token: string) {
     ...folder,
     write: (name: string, text: string) => Deno.writeTextFile(`${folder.path}/${name}`, text),
     async run(command: string, ...args: string[]) {
-      const env = { LOGLOOM_URL: stack.url, LOGLOOM_TOKEN: token, SLACK_URL, limit: "10" };
+      const env = {
+        LOGLOOM_URL: stack.url,
+        LOGLOOM_TOKEN: token,
+        SLACK_URL,
+        HASH_KEY: "a key",
+        limit: "10",
+      };
       const { code, out, err } = await runCommand([command, folder.path, ...args], env);
       return { code, text: (out + err).replaceAll(`${folder.path}/`, "") };
     },
@@ -104,7 +110,8 @@ Deno.test("a mistake is told with its line, and nothing is applied", async () =>
       "saved_searches:",
       "searches:",
       "10: there is no searches: the types are views, " +
-      "saved_searches, alert_rules, dashboards, streams, members, ingest_rules, and tenants.",
+      "saved_searches, alert_rules, dashboards, streams, members, ingest_rules, silences, " +
+      "retention_rules, plans, and tenants.",
     ],
     ["threshold:", "  threshold:", "4: Nested mappings are not allowed in compact mappings"],
   ];
@@ -138,6 +145,76 @@ Deno.test("the same rule is made for several tenants, by the service role", asyn
   ]);
 });
 
+const others = `silences:
+  - comment: Backup
+    rule: API errors
+    recurrence: { days: [sun, sat], start: "02:00", minutes: 90, time_zone: Europe/Berlin }
+retention_rules:
+  - { level: debug, days: 3 }
+ingest_rules:
+  - name: Mask cards
+    action: { type: mask, what: [card], in: everywhere, hash: true }
+    secrets: { hash_key: "\${HASH_KEY}" }
+  - name: No pings
+    condition: "@path:/ping"
+    action: { type: drop }
+`;
+
+Deno.test("silences, retention rules and the order of ingest rules are applied and pulled", async () => {
+  const { token, client } = await newUser();
+  await using place = await workplace(token);
+  await place.write("rules.yaml", tenantFile.split("saved_searches:")[0]);
+  await place.write("others.yaml", others);
+  assert.match((await place.run("apply")).text, /\n4 created, 1 updated\n$/);
+  assert.equal((await place.run("apply")).text, "No differences.\n");
+  const [silence] = await client.call("list_alert_silences", {});
+  assert.deepEqual(silence.recurrence?.days, ["sat", "sun"]);
+
+  await place.write(
+    "others.yaml",
+    others.replace(/( {2}- name: Mask[^]*?)( {2}- name: No[^]*)/, "$2$1")
+      .replace("rule: API errors", 'rule: ""'),
+  );
+  assert.deepEqual(await place.run("apply"), {
+    code: 0,
+    text: '~ silences Backup\n    rule: "API errors" → ""\n~ ingest_rules the order\n' +
+      '    order: ["No pings","Mask cards"]\n2 updated\n',
+  });
+  await Deno.remove(`${place.path}/others.yaml`);
+  const pull = ["--overwrite", "--only", "silences,retention_rules,ingest_rules"];
+  assert.equal((await place.run("pull", ...pull)).code, 0);
+  const pulled = await Deno.readTextFile(`${place.path}/retention_rules.yaml`);
+  assert.match(pulled, /\nretention_rules:\n {2}- level: debug\n {4}days: 3\n$/);
+  assert.equal((await place.run("diff", "--check", "--prune")).text, "No differences.\n");
+});
+
+Deno.test("plans are pulled and applied by the service role alone", async () => {
+  await using place = await workplace(stack.serviceRoleKey);
+  const id = `plan-${crypto.randomUUID()}`;
+  assert.equal((await place.run("pull", "--only", "plans")).code, 0);
+  const plans = await Deno.readTextFile(`${place.path}/plans.yaml`);
+  const [pro] = /(?<= {2}- plan_id: pro)\n[^]*?(?=\n {2}- |\n$)/.exec(plans)!;
+  await place.write("plans.yaml", `plans:\n  - plan_id: ${id}${pro}\n`);
+  const { code, text } = await place.run("diff", "--check");
+  assert.deepEqual([code, text.split("\n")[0]], [2, `+ plans ${id}`]);
+  assert.equal((await place.run("apply")).text.split("\n").at(-2), "1 created");
+  assert.equal((await place.run("apply")).text, "No differences.\n");
+  await place.write("plans.yaml", `plans:\n  - { plan_id: ${id}, max_alerts: many }\n`);
+  const wrong = `logloom: Invalid plan ${id}: invalid input syntax for type integer: "many"\n`;
+  assert.ok((await place.run("apply")).text.startsWith(wrong));
+  await place.write("plans.yaml", plans);
+  assert.ok((await place.run("diff", "--prune")).text.includes(`- plans ${id}\n`));
+  await using sql = openDatabase();
+  await sql`delete from logloom.plans where plan_id = ${id}`;
+
+  await using own = await workplace((await newUser()).token);
+  await own.write("plans.yaml", plans);
+  assert.match(
+    (await own.run("diff")).text,
+    /^logloom: plans are the project's: set LOGLOOM_TOKEN/,
+  );
+});
+
 Deno.test("while files of a tenant are applied, another is told at once to try again", async () => {
   const { client, tenantId } = await newUser();
   const apply = () =>
@@ -154,7 +231,10 @@ Deno.test("while files of a tenant are applied, another is told at once to try a
       retryAfterMs: 2000,
     });
   });
-  assert.equal((await apply()).length, 1);
+  // Of two at once, the second waits or finds nothing to do.
+  const both = await Promise.allSettled([apply(), apply()]);
+  const made = both.flatMap((one) => one.status === "fulfilled" ? one.value : []);
+  assert.deepEqual(made.map(({ action, name }) => [action, name]), [["create", "Board"]]);
   assert.equal((await apply()).length, 0);
 });
 
@@ -163,8 +243,16 @@ Deno.test("the schema for editors knows the fields that the database takes", asy
   const rows = await sql`select type, name_member, fields from logloom_private.file_types()`;
   assert.deepEqual(
     rows.map(({ type, name_member, fields }) => [type, name_member, Object.keys(fields).sort()]),
-    Object.entries(fileTypes).map((
-      [type, { key, fields }],
-    ) => [type, key, Object.keys(fields).sort()]),
+    tenantTypes.map((
+      type,
+    ) => [type, fileTypes[type].key, Object.keys(fileTypes[type].fields).sort()]),
+  );
+  const columns = await sql`
+    select attname as name from pg_attribute
+    where attrelid = 'logloom.plans'::regclass and attnum > 0 and attname <> 'plan_id'
+    order by attname collate "C"`;
+  assert.deepEqual(
+    columns.map(({ name }) => name),
+    Object.keys(fileTypes.plans.fields).sort(),
   );
 });

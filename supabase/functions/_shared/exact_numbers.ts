@@ -40,9 +40,9 @@ export class ExactNumber {
   }
 }
 
-/** Marks an exact number while it is a string. No string of a record has a NUL. */
+/** Marks an exact number while it is a string. No string of a record has a NUL, but a parameter may. */
 const mark = "\0";
-const marked = /"\\u0000([^"]*)"/g;
+const marked = /"\\u0000(-?\d[\d.eE+-]*)"/g;
 
 /** Parses JSON. Each number for which `isText` is true becomes an ExactNumber. */
 export function parseExactly(json: string, isText: (number: string) => boolean): unknown {

@@ -11,7 +11,7 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because no API role reads the secrets of streams
+-- definer because no API role reads the secrets of streams and the key of ingest rules
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_digest constant text := '\.(=[A-Za-z0-9_-]{43})';
@@ -26,6 +26,12 @@ begin
       select s.secrets
       from logloom.log_streams s
       where s.tenant_id = v_tenant_id and s.stream_id = p_thing_id
+      union all
+      -- A rule without a key keeps the tenant's.
+      select jsonb_strip_nulls(jsonb_build_object('hash_key', k.hash_key))
+      from logloom.ingest_rules i
+      join logloom_private.ingest_rule_sets k using (tenant_id)
+      where i.tenant_id = v_tenant_id and i.rule_id = p_thing_id and p_secrets <> '{}'
     ) t
     cross join lateral jsonb_object_keys(t.stored || p_secrets) n (name)
     where (substring(t.stored ->> n.name from v_digest)
@@ -48,6 +54,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_view_id uuid;
+  v_rule_ids uuid[];
 begin
   if p_fields ->> 'view' <> '' then
     select v.view_id into v_view_id
@@ -57,11 +64,26 @@ begin
       perform logloom_private.refuse('tenants.view_not_found');
     end if;
   end if;
+  if p_fields ->> 'rule' <> '' then
+    v_rule_ids := array(
+      select r.rule_id
+      from logloom.alert_rules r
+      where r.tenant_id = p_tenant_id and r.name = p_fields ->> 'rule'
+    );
+    if cardinality(v_rule_ids) = 0 then
+      perform logloom_private.refuse('alerts.rule_not_found');
+    elsif cardinality(v_rule_ids) > 1 then
+      perform logloom_private.refuse('files.name_is_ambiguous', 'alert_rules');
+    end if;
+  end if;
   return coalesce(
     (select jsonb_object_agg('p_' || f.key, f.value) from jsonb_each(p_fields - 'view') f), '{}'
   ) || jsonb_build_object(
     'p_' || p_type.name_member, p_name, 'p_tenant_id', p_tenant_id, 'p_view_id', v_view_id,
-    'p_is_shared', true
+    'p_is_shared', true,
+    'p_matcher', jsonb_strip_nulls(jsonb_build_object(
+      'rule_id', v_rule_ids[1], 'group', nullif(p_fields -> 'group', '{}')
+    ))
   );
 end;
 $$;
@@ -130,9 +152,15 @@ begin
     elsif v_name = p_thing ->> 'name' and v_sent is null and coalesce(v_secrets, '{}') = '{}' then
       return null;
     end if;
+    if p_type.changes is null then
+      perform logloom_private.call_operation(p_type.deletes, jsonb_build_object(
+        'p_' || p_type.id_member, p_thing -> 'id', 'p_tenant_id', p_tenant_id
+      ));
+      v_sent := v_wanted;
+    end if;
     select o.answer into v_answer
     from logloom_private.call_operation(
-      p_type.changes,
+      coalesce(p_type.changes, p_type.creates),
       logloom_private.file_arguments(
         p_type, p_tenant_id, v_name, coalesce(v_sent, '{}') || (
           select coalesce(jsonb_object_agg(f, v_wanted -> f), '{}')

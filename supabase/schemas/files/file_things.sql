@@ -58,6 +58,13 @@ begin
         from logloom.log_views v
         where v.view_id = (p_thing ->> 'view_id')::uuid
       ), f.fallback)
+      when f.name = 'rule' then coalesce((
+        select to_jsonb(r.name)
+        from logloom.alert_rules r
+        where r.rule_id = (p_thing #>> '{matcher,rule_id}')::uuid
+      ), p_thing #> '{matcher,rule_id}', f.fallback)
+      when f.name = 'group' then coalesce(p_thing #> '{matcher,group}', f.fallback)
+      when f.name = 'rules' then jsonb_strip_nulls(p_thing -> 'retention_rules')
       when f.name = 'secrets'
         then coalesce(p_thing -> 'secrets', p_thing -> 'notification_secrets', f.fallback)
       when p_thing -> f.name is null or p_thing -> f.name = 'null' then f.fallback
@@ -71,7 +78,8 @@ end;
 $$;
 
 -- Returns the tenant's things of a type as [{id, name, fields}], oldest first. Of searches and
--- dashboards only those that the caller shared: only their creator can change them.
+-- dashboards only those that the caller shared: only their creator can change them. Of silences
+-- only those with a comment, which is their name, that recur without an end.
 create function logloom_private.file_things(
   p_type logloom_private.file_type,
   p_tenant_id text
@@ -100,7 +108,8 @@ begin
     v_things := (
       select coalesce(jsonb_agg(
         jsonb_build_object(
-          'id', p.item -> p_type.id_member, 'name', p.item -> p_type.name_member,
+          'id', p.item -> p_type.id_member,
+          'name', coalesce(p.item -> p_type.name_member, to_jsonb(p_type.type)),
           'fields', logloom_private.file_fields(p_type, p.item)
         )
         order by
@@ -109,11 +118,17 @@ begin
       ), '[]')
       from unnest(v_page) p (item)
       -- What customers made is theirs.
-      where p.item ->> 'customer' is null and (
-        p.item -> 'is_shared' is null
-        or p.item -> 'is_shared' = 'true'
-        and p.item ->> 'created_by' = logloom_private.current_user_id()
-      )
+      where p.item ->> 'customer' is null
+        and (
+          p.item -> 'is_shared' is null
+          or p.item -> 'is_shared' = 'true'
+          and p.item ->> 'created_by' = logloom_private.current_user_id()
+        )
+        and (
+          p_type.type <> 'silences'
+          or p.item -> 'recurrence' <> 'null' and p.item -> 'ends_at' = 'null'
+          and p.item -> 'comment' <> 'null' and p.item ->> 'state' <> 'expired'
+        )
     ) || v_things;
   end loop;
   return v_things;

@@ -35,6 +35,11 @@ begin
       'remove_tenant_member', '{"role": null, "view": ""}', '{}', '{role,view}'),
     (7, 'ingest_rules', 'name', 'rule_id',
       'list_ingest_rules', 'create_ingest_rule', 'update_ingest_rule', 'delete_ingest_rule',
-      '{"condition": null, "action": null, "is_on": true}', '{}', '{}');
+      '{"condition": null, "action": null, "is_on": true, "secrets": {}}', '{}', '{}'),
+    (8, 'silences', 'comment', 'silence_id',
+      'list_alert_silences', 'create_alert_silence', null, 'expire_alert_silence',
+      '{"rule": "", "group": {}, "recurrence": {}}', '{}', '{}'),
+    (9, 'retention_rules', 'name', 'tenant_id',
+      'get_tenant_settings', null, 'set_retention_rules', null, '{"rules": []}', '{}', '{}');
 end;
 $$;

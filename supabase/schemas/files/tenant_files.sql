@@ -17,6 +17,7 @@ begin
     or jsonb_typeof(p_document -> 'name') is distinct from 'string'
     or p_document ->> 'name' <> logloom_private.trim_space(p_document ->> 'name')
     or p_document ->> 'name' = ''
+    or v_type.deletes is null and p_document ->> 'name' <> v_type.type
     or jsonb_typeof(coalesce(p_document #> '{fields,secrets}', '{}')) <> 'object'
   then
     perform logloom_private.refuse('files.document_is_invalid');
@@ -70,127 +71,6 @@ begin
   return query
   select t.* from logloom_private.file_types() t
   where t.type = any (p_types) order by t.position;
-end;
-$$;
-
--- Makes the tenant as the documents describe it. Deletes what is not described, of the types
--- p_pruned_types only. Errors have the index of their document.
-create function logloom_private.apply_documents(
-  p_tenant_id text,
-  p_documents jsonb,
-  p_pruned_types text[]
-)
-returns public.logloom_file_change[]
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_document record;
-  v_type logloom_private.file_type;
-  v_things jsonb := '{}';
-  v_found jsonb;
-  v_thing jsonb;
-  v_key text;
-  v_described text[] := '{}';
-  v_change public.logloom_file_change;
-  v_changes public.logloom_file_change[] := '{}';
-  v_state text;
-  v_detail text;
-  v_hint text;
-begin
-  perform logloom_private.require_parameter('p_documents', p_documents is null);
-  if jsonb_typeof(p_documents) <> 'array' or jsonb_array_length(p_documents) > 1000 then
-    perform logloom_private.refuse('files.documents_are_invalid');
-  end if;
-  perform logloom_private.known_file_types(p_pruned_types);
-  -- A waiting request would keep a connection from other tenants.
-  if not pg_try_advisory_xact_lock(logloom_private.lock_key('files'), hashtext(v_tenant_id)) then
-    perform logloom_private.refuse_for_now(2, 'files.tenant_is_busy');
-  end if;
-
-  -- 1. Create and change, in the order of types
-  for v_document in
-    select d.value, d.n - 1 as index
-    from jsonb_array_elements(p_documents) with ordinality d (value, n)
-    left join logloom_private.file_types() t on t.type = d.value ->> 'type'
-    order by t.position nulls first, d.n
-  loop
-    begin
-      v_type := logloom_private.checked_document(v_document.value);
-      if not v_things ? v_type.type then
-        v_things := v_things || jsonb_build_object(
-          v_type.type, logloom_private.file_things(v_type, v_tenant_id)
-        );
-      end if;
-      foreach v_key in array array['name', 'renamed_from'] loop
-        v_found := jsonb_path_query_array(
-          v_things -> v_type.type, '$[*] ? (@.name == $name)',
-          jsonb_build_object('name', v_document.value -> v_key)
-        );
-        exit when v_found <> '[]';
-      end loop;
-      if jsonb_array_length(v_found) > 1 then
-        perform logloom_private.refuse('files.name_is_ambiguous', v_type.type);
-      end if;
-      v_key := v_type.type || coalesce(
-        ' id ' || (v_found -> 0 ->> 'id'), ' name ' || (v_document.value ->> 'name')
-      );
-      if v_key = any (v_described) then
-        perform logloom_private.refuse('files.name_is_repeated', v_type.type);
-      end if;
-      v_described := v_described || v_key;
-      v_change := logloom_private.apply_document(
-        v_type, v_tenant_id, v_document.value, v_found -> 0
-      );
-      -- The operation changed nothing, for example if only spaces at the end differ.
-      if v_change.fields = '{}' and v_change.action = 'update' and v_change.renamed_from is null
-      then
-        raise exception using errcode = 'triggered_action_exception';
-      end if;
-      if v_change.action is not null then
-        v_changes := v_changes || v_change;
-      end if;
-    exception
-    when triggered_action_exception then
-      null;
-    when others then
-      get stacked diagnostics
-        v_state = returned_sqlstate, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
-      if v_state not like 'PT%' then
-        raise;
-      end if;
-      perform logloom_private.refuse_in_document(
-        v_state, sqlerrm, v_detail, v_hint, v_document.index::integer
-      );
-    end;
-  end loop;
-
-  -- 2. Delete, in the other order: what names a thing goes before it
-  for v_type in
-    select t.* from logloom_private.known_file_types(p_pruned_types) t order by t.position desc
-  loop
-    for v_thing in
-      select t
-      from jsonb_array_elements(
-        coalesce(v_things -> v_type.type, logloom_private.file_things(v_type, v_tenant_id))
-      ) t
-      where v_type.type || ' id ' || (t ->> 'id') <> all (v_described)
-    loop
-      perform logloom_private.call_operation(v_type.deletes, jsonb_build_object(
-        'p_' || v_type.id_member, v_thing -> 'id', 'p_tenant_id', v_tenant_id
-      ));
-      v_changes := v_changes || row(
-        'delete', v_type.type, v_thing ->> 'name', null, '{}'
-      )::public.logloom_file_change;
-    end loop;
-  end loop;
-  return v_changes;
-exception
-when lock_not_available then
-  perform logloom_private.refuse_for_now(2, 'files.tenant_is_busy');
-when query_canceled then
-  perform logloom_private.refuse('files.took_too_long');
 end;
 $$;
 
@@ -279,13 +159,14 @@ begin
     cross join lateral jsonb_array_elements(
       logloom_private.file_things(t, v_tenant_id)
     ) with ordinality i (thing, n)
+    where t.deletes is not null or i.thing -> 'fields' <> t.fields
   );
 end;
 $$;
 
 comment on function public.export_tenant_files(text[], text) is
   'Returns the tenant''s things as documents [{type, name, fields}], oldest first, without fields '
-  'that have their defaults. p_types: views, saved_searches, alert_rules, dashboards, streams, '
-  'members and ingest_rules, by default all that the caller can list; streams are for admins. Of '
-  'searches and dashboards only those that the caller shared. secrets says which are set. Errors: '
-  'PT400, PT401, PT403.';
+  'that have their defaults. p_types: by default all that the caller can list; streams are for '
+  'admins. Of searches and dashboards only those that the caller shared, of silences only those '
+  'with a comment that recur without an end. secrets says which are set. Errors: PT400, PT401, '
+  'PT403.';

@@ -125,7 +125,7 @@ begin
 end;
 $$;
 
--- Part of operation_list(): what only edge functions call.
+-- Part of operation_list(): what only edge functions call, and set_log_plans.
 create function logloom_private.operations_of_service_role()
 returns table (operation text, callers text[], reader text)
 language plpgsql
@@ -152,6 +152,7 @@ begin
       ('read_logs', '{service_role}', null),
       ('run_writer', '{service_role}', null),
       ('seal_alert_secret', '{service_role}', null),
+      ('set_log_plans', '{service_role}', null),
       ('settle_alert_notification', '{service_role}', null),
       ('settle_log_archive_work', '{service_role}', null),
       ('settle_log_stream_batch', '{service_role}', null)
@@ -167,7 +168,7 @@ language sql
 immutable
 return array(select o.operation from logloom_private.operation_list() o);
 
--- Returns the operations that only edge functions may call.
+-- Returns the operations that only service_role may call.
 create function logloom_private.service_operations()
 returns text[]
 language sql

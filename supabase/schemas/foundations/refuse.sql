@@ -97,7 +97,7 @@ begin
 end;
 $$;
 
--- Raises an error of a document again, with the document's index.
+-- Raises an error of a document again, with the document's index, if it has one.
 create function logloom_private.refuse_in_document(
   p_state text,
   p_message text,
@@ -113,7 +113,8 @@ as $$
 begin
   raise exception using
     errcode = p_state, message = p_message, hint = coalesce(p_hint, ''),
-    detail = coalesce(nullif(p_detail, ''), '{}')::jsonb || jsonb_build_object('document', p_index);
+    detail = coalesce(nullif(p_detail, ''), '{}')::jsonb
+      || jsonb_strip_nulls(jsonb_build_object('document', p_index));
 end;
 $$;
 

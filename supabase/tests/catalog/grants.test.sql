@@ -121,6 +121,7 @@ select set_eq(
         'complete_alert_notification', 'exchange_platform_logs', 'list_unsealed_alert_secrets',
         'match_log_archive',
         'open_log_portal_session', 'read_log_stream_batch', 'read_logs', 'seal_alert_secret',
+        'set_log_plans',
         'settle_alert_notification', 'settle_log_archive_work', 'settle_log_stream_batch'
       ]
     ) n (name)

@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../by.psql
-select plan(31);
+select plan(42);
 
 create function pg_temp.document(p_type text, p_name text, p_fields jsonb, p_renamed text = null)
 returns jsonb
@@ -130,6 +130,12 @@ select is(
   pg_temp.files('apply_tenant_files', '[]', '{views}'),
   'PT409 views.in_use', 'a view that is in use is not deleted'
 );
+select alike(
+  pg_temp.attempt($$select pg_temp.act_as_user('acme', 'alice'),
+    public.apply_tenant_files('[]', '{views}')$$),
+  'PT409 Shop, to be deleted from views: %', 'the error names it'
+);
+select pg_temp.act_as_postgres();
 select is(
   pg_temp.files('apply_tenant_files', '[]', '{views,alert_rules,streams}'),
   'delete streams Copy {}
@@ -175,7 +181,73 @@ select is(
   'nothing of a refused call stays'
 );
 
--- 4. Other users
+-- 4. Lists and silences
+insert into logloom.alert_rules (
+  tenant_id, name, query_dsl, threshold, comparison, window_minutes, cooldown_minutes, enabled
+)
+values ('acme', 'Loud', '*', 1, 'gt', 5, 5, true);
+create temp table more as
+select jsonb_build_array(
+  pg_temp.document('silences', 'Backup', '{"rule": "Loud", "group": {"service": "db"},
+    "recurrence": {"days": ["sun", "sat"], "start": "02:00", "minutes": 90,
+      "time_zone": "Europe/Berlin"}}'),
+  pg_temp.document('retention_rules', 'retention_rules', '{"rules": [
+    {"level": "debug", "service": null, "days": 3}, {"service": "pay", "days": 7}]}'),
+  pg_temp.document('ingest_rules', 'B', '{"action": {"type": "drop"}}'),
+  pg_temp.document('ingest_rules', 'A', '{"action": {"type": "drop"}}')
+) as documents;
+select is(
+  pg_temp.files('apply_tenant_files', documents),
+  'create ingest_rules B {"action": {"new": {"type": "drop"}}}
+create ingest_rules A {"action": {"new": {"type": "drop"}}}
+create silences Backup {"rule": {"new": "Loud"}, "group": {"new": {"service": "db"}}, '
+    '"recurrence": {"new": {"days": ["sun", "sat"], "start": "02:00", "minutes": 90, "time_zone": '
+    '"Europe/Berlin"}}}
+update retention_rules retention_rules {"rules": {"new": [{"days": 3, "level": "debug"}, {"days": '
+    '7, "service": "pay"}], "old": []}}',
+  'silences and retention rules are applied, too'
+) from more;
+select is(pg_temp.files('apply_tenant_files', documents), '', 'the second time changes nothing')
+from more;
+select is(
+  pg_temp.files('apply_tenant_files', jsonb_set(documents, '{0,fields,rule}', '""')),
+  'update silences Backup {"rule": {"new": "", "old": "Loud"}}', 'a silence is changed'
+) from more;
+select results_eq(
+  $$select s.expired_at is null, s.rule_id is null from logloom.alert_silences s
+    where s.tenant_id = 'acme' order by 1$$,
+  $$values (false, false), (true, true)$$, 'the old one has ended, the new one holds'
+);
+select is(
+  pg_temp.files('apply_tenant_files', jsonb_build_array(documents -> 3, documents -> 2)),
+  'update ingest_rules the order {"order": {"new": ["No pings", "A", "B"]}}',
+  'ingest rules get the order of their documents, others keep their places'
+) from more;
+select is(
+  pg_temp.files('apply_tenant_files', jsonb_build_array(documents -> 3, documents -> 2)), '',
+  'and keep it'
+) from more;
+select is(
+  pg_temp.files('apply_tenant_files', jsonb_build_array(
+    pg_temp.document('retention_rules', 'retention_rules', '{}')
+  ), '{silences,retention_rules}'),
+  'update retention_rules retention_rules {"rules": {"new": [], "old": [{"days": 3, "level": '
+    '"debug"}, {"days": 7, "service": "pay"}]}}
+delete silences Backup {}', 'an empty list removes all retention rules'
+);
+select is(
+  pg_temp.files('preview_tenant_files', jsonb_build_array(d.document)), d.error, d.error
+)
+from (
+  values
+    (pg_temp.document('silences', 'S', '{}'), 'PT400 alerts.recurrence_is_invalid 0'),
+    (pg_temp.document('silences', 'S', '{"rule": "None"}'), 'PT404 alerts.rule_not_found 0'),
+    (pg_temp.document('retention_rules', 'mine', '{}'), 'PT400 files.document_is_invalid 0')
+) d (document, error);
+delete from logloom.ingest_rules where name in ('A', 'B');
+delete from logloom.alert_rules where true;
+
+-- 5. Other users
 delete from logloom.saved_searches where name = 'Twin';
 select is(
   pg_temp.files('preview_tenant_files', jsonb_build_array(

@@ -1,7 +1,11 @@
 import type { Command } from "./command_line.ts";
 import { createReader, type Reader } from "../read/reader.ts";
 import type { ReaderOptions, ReadKey, Session } from "../read/service.ts";
-import { parseExactly, rewrites } from "../../../../supabase/functions/_shared/exact_numbers.ts";
+import {
+  jsonOf,
+  parseExactly,
+  rewrites,
+} from "../../../../supabase/functions/_shared/exact_numbers.ts";
 import { Failure } from "./failure.ts";
 import type { Cli } from "./command_line.ts";
 import { reasonOf } from "./format_lines.ts";
@@ -178,6 +182,7 @@ export async function openLogReader(
 function readerOf(source: Session | ReadKey, what: string): Reader {
   return createReader(source, {
     parse: (json) => parseExactly(json, rewrites),
+    stringify: (parameters) => jsonOf(parameters),
     onRetry: retrying(what),
   });
 }

@@ -47,6 +47,8 @@ export interface ReaderOptions extends Patience {
   readonly timeoutMs?: number;
   /** Parses an answer. Default: JSON.parse. Another function can keep numbers that JavaScript would round. */
   readonly parse?: (text: string) => unknown;
+  /** Writes parameters as JSON. Default: JSON.stringify. Another function can write the numbers that `parse` keeps. */
+  readonly stringify?: (parameters: object) => string;
 }
 
 /** The options of one call. They override the reader's options. */
@@ -78,7 +80,13 @@ export const reads: RegExp =
 
 export function createService(
   source: SupabaseClientLike | Session | ReadKey,
-  { patienceMs = 10_000, onRetry, timeoutMs = 30_000, parse = JSON.parse }: ReaderOptions,
+  {
+    patienceMs = 10_000,
+    onRetry,
+    timeoutMs = 30_000,
+    parse = JSON.parse,
+    stringify = JSON.stringify,
+  }: ReaderOptions,
 ): Service {
   const door = doorOf(source);
 
@@ -128,7 +136,7 @@ export function createService(
     async call(operation, parameters, options = {}) {
       const { signal } = options;
       const patience = reads.test(operation) ? options.patienceMs ?? patienceMs : 0;
-      const body = JSON.stringify(parameters);
+      const body = stringify(parameters);
       const deadline = Date.now() + patience;
       for (let tries = 0;; tries++) {
         try {

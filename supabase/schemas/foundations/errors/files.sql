@@ -28,6 +28,17 @@ begin
       'Rename or delete all but one of them.', null),
     ('files.took_too_long', 408, 'The files took too long, and nothing was changed',
       'Apply one type of things after the other.', null),
+    ('files.plan_is_no_document', 400,
+      'A plan has a plan_id and an object of fields, and cannot be renamed',
+      'A plan_id has 1 to 100 letters, digits, - and _.', null),
+    ('files.plan_is_invalid', 400, 'Invalid plan %s: %s',
+      'The fields are the columns of logloom.plans.', null),
+    ('files.no_plan_is_default', 400, 'No plan has is_default',
+      'A tenant that is created by its first write gets the plan that has it.', null),
+    ('files.plans_are_used', 409, 'Plans that tenants have cannot be deleted: %s',
+      'Give these tenants another plan first.', null),
+    ('files.plans_are_busy', 429, 'Another request changes the plans',
+      'Nothing was changed. Try again in a moment.', null),
     ('files.tenant_is_busy', 429, 'Another request changes things of this tenant',
       'Nothing was changed. Try again in a moment.', null);
 end;

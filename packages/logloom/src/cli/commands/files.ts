@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { type Cli, type Command, newCommand } from "../command_line.ts";
 import { exitCodes, Failure } from "../failure.ts";
 import { LogloomError } from "../../read/error.ts";
+import type { FileChange } from "../../read/types.ts";
 import { harmless, jsonLine } from "../format_lines.ts";
 import { openReader, type TargetOptions, withTarget } from "../project_options.ts";
-import { changeLines, changesOf, type Comparison, tenantsOf } from "../files/changes.ts";
-import { fileTypes } from "../files/file_schema.ts";
+import { changeLines, changesOf, planChangesOf, setPlans, tenantsOf } from "../files/changes.ts";
+import { fileTypes, tenantTypes } from "../files/file_schema.ts";
 import { readFiles } from "../files/read_files.ts";
 import { filesLeft, filesOf } from "../files/write_files.ts";
 
@@ -25,8 +26,9 @@ const folderText = `the folder with the files; else ${usualFolder}`;
 
 export function pull(cli: Cli): Command {
   return withTarget(newCommand(cli, "pull", "Writes what a tenant has to files", {
-    examples: ["", "--only alert_rules,saved_searches", "--overwrite"],
-    notes: `Private searches and dashboards stay out. A secret becomes the name of a variable.`,
+    examples: ["", "--only alert_rules,saved_searches", "--only plans", "--overwrite"],
+    notes: `Private searches and dashboards stay out. A secret becomes the name of a variable. Plans
+are the project's: only its secret key reads and changes them, and a pull needs --only plans.`,
   }))
     .argument("[folder]", folderText, usualFolder)
     .option("--only <types>", `some of ${Object.keys(fileTypes).join(",")}`)
@@ -41,12 +43,20 @@ export function pull(cli: Cli): Command {
         );
       }
       const reader = await openReader(cli, options);
-      const only = options.only?.split(",").map((type) => type.trim());
-      const parameters = { p_types: only, p_tenant_id: options.tenant };
-      const files = filesOf(await reader.call("export_tenant_files", parameters, cli));
+      const types = options.only?.split(",").map((type) => type.trim());
+      const documents = [];
+      const ofTenant = types?.filter((type) => type !== "plans");
+      if (ofTenant?.length !== 0) {
+        const parameters = { p_types: ofTenant, p_tenant_id: options.tenant };
+        documents.push(...await reader.call("export_tenant_files", parameters, cli));
+      }
+      if (types?.includes("plans")) {
+        documents.push(...(await setPlans(reader, {}, cli.signal)).plans);
+      }
+      const files = filesOf(documents);
       const present = new Map<string, string>();
       for (const name of there) present.set(name, await readFile(join(path, name), "utf8"));
-      const left = filesLeft(present, files, only ?? Object.keys(fileTypes)).join(", ");
+      const left = filesLeft(present, files, types ?? tenantTypes).join(", ");
       if (left !== "") {
         throw new Failure(
           `${left} would contradict the pulled files: remove what is not pulled, or choose other ` +
@@ -68,7 +78,7 @@ export function diff(cli: Cli): Command {
   }))
     .option("--check", "exit with 2 if something differs")
     .action(async (folder: string, options: Options) => {
-      const count = await run(cli, "preview_tenant_files", folder, options);
+      const count = await run(cli, false, folder, options);
       if (options.check && count > 0) cli.exitWith(exitCodes.rejected);
     });
 }
@@ -81,8 +91,7 @@ nothing, and two at once are safe.`,
   }))
     .option("--dry-run", "only show the changes, as diff does")
     .action(async (folder: string, options: Options) => {
-      const operation = options.dryRun ? "preview_tenant_files" : "apply_tenant_files";
-      await run(cli, operation, folder, options);
+      await run(cli, options.dryRun !== true, folder, options);
     });
 }
 
@@ -94,31 +103,35 @@ function withFiles(command: Command): Command {
     .option("--json", "a change as a JSON object a line");
 }
 
-/** Prints the changes of all tenants, and returns how many there are. */
+/** Prints the changes of the plans and of all tenants, and returns how many there are. */
 async function run(
   cli: Cli,
-  operation: Comparison["operation"],
+  isApplied: boolean,
   folder: string,
   options: Options,
 ): Promise<number> {
   const files = await readFiles(cli.path(folder), folder);
+  const hasPlans = files.types.includes("plans") && options.tenant === undefined;
+  const hasTenants = !hasPlans || files.types.length > 1;
   const comparison = {
-    operation,
+    isApplied,
     isPruned: options.prune === true,
     reader: await openReader(cli, options),
     signal: cli.signal,
   };
   const counts = { create: 0, update: 0, delete: 0 };
   let failed = 0;
-  for (const tenant of tenantsOf(files, options.tenant)) {
+  const print = (changes: readonly FileChange[], tenant?: string) => {
+    for (const change of changes) {
+      counts[change.action]++;
+      const lines = options.json ? [jsonLine({ tenant, ...change })] : changeLines(change, tenant);
+      for (const line of lines) console.log(line);
+    }
+  };
+  if (hasPlans) print(await planChangesOf(files, comparison));
+  for (const tenant of hasTenants ? tenantsOf(files, options.tenant) : []) {
     try {
-      for (const change of await changesOf(files, tenant, comparison)) {
-        counts[change.action]++;
-        const lines = options.json
-          ? [jsonLine({ tenant, ...change })]
-          : changeLines(change, tenant);
-        for (const line of lines) console.log(line);
-      }
+      print(await changesOf(files, tenant, comparison), tenant);
     } catch (error) {
       // One tenant's mistake does not keep the others from their changes.
       const isExpected = error instanceof Failure || error instanceof LogloomError;
@@ -127,7 +140,7 @@ async function run(
       failed++;
     }
   }
-  const tense = operation === "apply_tenant_files" ? (word: string) => `${word}d` : toDo;
+  const tense = isApplied ? (word: string) => `${word}d` : toDo;
   const said = Object.entries(counts).filter(([, count]) => count > 0)
     .map(([action, count]) => tense(`${count} ${action}`));
   if (said.length === 0 && failed === 0) said.push("No differences.");

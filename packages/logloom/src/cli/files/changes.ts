@@ -1,16 +1,16 @@
 import type { FileChange, FileDocument } from "../../read/types.ts";
-import type { ParametersOf, Reader } from "../../read/reader.ts";
+import type { AnswerOf, ParametersOf, Reader } from "../../read/reader.ts";
 import { jsonOf } from "../../../../../supabase/functions/_shared/exact_numbers.ts";
 import { LogloomError } from "../../read/error.ts";
 import { pause } from "../../read/service.ts";
 import { Failure } from "../failure.ts";
 import { harmless, reasonOf } from "../format_lines.ts";
-import { documentOf, type Files } from "./read_files.ts";
+import { documentOf, type FileItem, type Files } from "./read_files.ts";
 import { sealed } from "./seal.ts";
 
 /** Compares files with tenants, or makes tenants like them. */
 export interface Comparison {
-  readonly operation: "preview_tenant_files" | "apply_tenant_files";
+  readonly isApplied: boolean;
   readonly isPruned: boolean;
   readonly reader: Reader;
   readonly signal: AbortSignal;
@@ -32,35 +32,70 @@ export async function changesOf(
   tenant: string | undefined,
   comparison: Comparison,
 ): Promise<FileChange[]> {
-  const { isPruned, reader, signal } = comparison;
+  const { isApplied, isPruned, reader, signal } = comparison;
   const variables = files.tenants.get(tenant ?? "") ?? {};
+  const items = files.items.filter(({ type }) => type !== "plans");
   const documents: FileDocument[] = [];
-  for (const item of files.items) {
+  for (const item of items) {
     documents.push(await sealed(documentOf(item, variables), item, reader, tenant, signal));
   }
   const parameters = {
     p_documents: documents,
-    p_pruned_types: isPruned ? [...files.types] : [],
+    p_pruned_types: isPruned ? files.types.filter((type) => type !== "plans") : [],
     p_tenant_id: tenant,
   };
-  return await whenFree(comparison, parameters).catch((error) => {
+  const operation = isApplied ? "apply_tenant_files" : "preview_tenant_files";
+  const call = () => reader.call(operation, parameters, { signal, patienceMs });
+  return await whenFree(call, signal).catch((error) => {
     throw error instanceof LogloomError && error.document !== null
-      ? new Failure(placed(error, error.document, files, documents))
+      ? new Failure(placed(error, items[error.document], documents[error.document]))
       : error;
+  });
+}
+
+/** The changes of the project's plans. */
+export async function planChangesOf(
+  files: Files,
+  { isApplied, isPruned, reader, signal }: Comparison,
+): Promise<FileChange[]> {
+  const items = files.items.filter(({ type }) => type === "plans");
+  const documents = items.map((item) => documentOf(item, {}));
+  const { plans } = isPruned ? await setPlans(reader, {}, signal) : { plans: [] };
+  const parameters = {
+    p_plans: documents,
+    p_deleted_ids: plans.map(({ name }) => name)
+      .filter((name) => documents.every((document) => document.name !== name)),
+    p_dry_run: !isApplied,
+  };
+  return (await whenFree(() => setPlans(reader, parameters, signal), signal)).changes;
+}
+
+/** Calls set_log_plans, which without parameters only lists the plans. */
+export async function setPlans(
+  reader: Reader,
+  parameters: ParametersOf<"set_log_plans">,
+  signal: AbortSignal,
+): Promise<AnswerOf<"set_log_plans">> {
+  return await reader.call("set_log_plans", parameters, { signal }).catch((error) => {
+    if (!(error instanceof LogloomError) || error.status !== 403) throw error;
+    throw new Failure(
+      "plans are the project's: set LOGLOOM_TOKEN to its service_role key, or keep plans.yaml in " +
+        "a folder of its own.",
+    );
   });
 }
 
 const patienceMs = 60_000;
 
-/** Waits while another apply changes the tenant. The reader repeats no apply, but a 429 changed nothing. */
-async function whenFree(
-  { operation, reader, signal }: Comparison,
-  parameters: ParametersOf<Comparison["operation"]>,
-): Promise<FileChange[]> {
+/** Waits while another apply runs. The reader repeats no apply, but a 429 changed nothing. */
+async function whenFree<Answer>(
+  call: () => Promise<Answer>,
+  signal: AbortSignal,
+): Promise<Answer> {
   const deadline = Date.now() + patienceMs;
   for (;;) {
     try {
-      return await reader.call(operation, parameters, { signal, patienceMs });
+      return await call();
     } catch (error) {
       const isBusy = error instanceof LogloomError && error.status === 429 &&
         error.document === null && error.retryAfterMs > 0;
@@ -74,17 +109,15 @@ async function whenFree(
 /** Says an error of the service with its line in the files. */
 function placed(
   { message, position }: LogloomError,
-  index: number,
-  files: Files,
-  documents: readonly FileDocument[],
+  item: FileItem,
+  { name, fields }: FileDocument,
 ): string {
-  const { name, fields } = documents[index];
   const said = message.replace(/\bp_(?=\w)/g, "");
   const member = position !== null
     ? "query_dsl"
     : said.match(/\w+/g)?.find((word) => Object.hasOwn(fields, word));
   const where = position === null ? "" : ` (character ${position} of the query)`;
-  return `${files.items[index].place(member)}: ${harmless(`${name}: ${said}`)}${where}`;
+  return `${item.place(member)}: ${harmless(`${name}: ${said}`)}${where}`;
 }
 
 const signs = { create: "+", update: "~", delete: "-" };

@@ -8,7 +8,7 @@ async function apply(...answers: Response[]) {
   const fetch = () => Promise.resolve(answers[asked++]);
   const reader = createReader({ url: "http://localhost", token: "a", fetch });
   const { signal } = new AbortController();
-  const comparison = { operation: "apply_tenant_files", isPruned: false, reader, signal } as const;
+  const comparison = { isApplied: true, isPruned: false, reader, signal } as const;
   const changes = changesOf({ items: [], types: [], tenants: new Map() }, undefined, comparison);
   return await changes.then((changes) => ({ changes, asked }), ({ status }) => ({ status, asked }));
 }

@@ -1,8 +1,10 @@
 interface FileType {
   /** The member that identifies a thing. */
-  readonly key: "name" | "user_id";
+  readonly key: "name" | "user_id" | "comment" | "plan_id";
   /** The edge function that seals its secrets. */
-  readonly sealer?: "logloom-notify" | "logloom-stream";
+  readonly sealer?: "ingest" | "logloom-notify" | "logloom-stream";
+  /** The members of an item, where the list as a whole is one thing with the only field `rules`. */
+  readonly row?: Readonly<Record<string, string>>;
   /** Members and what they are: a type of JSON, or words. */
   readonly fields: Readonly<Record<string, string>>;
 }
@@ -45,9 +47,41 @@ export const fileTypes: Readonly<Record<string, FileType>> = {
   members: { key: "user_id", fields: { role: "viewer|member|admin|owner", view: "string" } },
   ingest_rules: {
     key: "name",
-    fields: { condition: "string", action: "object", is_on: "boolean" },
+    sealer: "ingest",
+    fields: { condition: "string", action: "object", is_on: "boolean", secrets: "object" },
+  },
+  silences: {
+    key: "comment",
+    fields: { rule: "string", group: "object", recurrence: "object" },
+  },
+  retention_rules: {
+    key: "name",
+    row: { level: "debug|info|warn|error", service: "string", days: "integer" },
+    fields: { rules: "array" },
+  },
+  plans: {
+    key: "plan_id",
+    fields: {
+      ...{ plan_name: "string", is_default: "boolean", saved_searches: "boolean" },
+      ...{ alerts: "boolean", max_span_share: "number" },
+      ...Object.fromEntries(
+        `monthly_events_limit monthly_bytes_limit events_per_second events_burst requests_per_second
+        requests_burst retention_days_default retention_days_max max_saved_searches max_alerts
+        concurrent_searches concurrent_scans max_open_deletions max_members max_api_keys
+        emails_per_hour webhooks_per_hour max_notification_addresses max_ingest_tokens
+        ingest_tokens_per_minute max_portal_sessions portal_requests_per_minute max_views
+        max_log_streams max_alert_silences archive_days max_restored_days max_log_dashboards
+        max_baseline_rules max_error_groups audit_retention_days audit_events_per_day
+        max_ingest_rules`.split(/\s+/).map((limit) => [limit, "integer"]),
+      ),
+    },
   },
 };
+
+/** The types that a tenant has. Plans are the project's. */
+export const tenantTypes: readonly string[] = Object.keys(fileTypes).filter((type) =>
+  type !== "plans"
+);
 
 /** The JSON Schema of our files, for editors. A variable such as ${LIMIT} may stand for any value. */
 export function fileSchema(): Record<string, unknown> {
@@ -55,10 +89,13 @@ export function fileSchema(): Record<string, unknown> {
   const schemaOf = (what: string) => ({
     anyOf: [what.includes("|") ? { enum: what.split("|") } : { type: what }, variable],
   });
-  const lists = Object.entries(fileTypes).map(([type, { key, fields }]) => {
-    const members = Object.entries({ [key]: "string", renamed_from: "string", ...fields });
-    const properties = Object.fromEntries(members.map(([name, what]) => [name, schemaOf(what)]));
-    const items = { type: "object", properties, required: [key], additionalProperties: false };
+  const lists = Object.entries(fileTypes).map(([type, { key, row, fields }]) => {
+    const members = row ?? { [key]: "string", renamed_from: "string", ...fields };
+    const properties = Object.fromEntries(
+      Object.entries(members).map(([name, what]) => [name, schemaOf(what)]),
+    );
+    const required = row === undefined ? [key] : ["days"];
+    const items = { type: "object", properties, required, additionalProperties: false };
     return [type, { type: ["array", "null"], items }];
   });
   return {

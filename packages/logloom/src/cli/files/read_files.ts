@@ -1,8 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml";
-import type { Node, YAMLMap } from "yaml";
-import { changes } from "../../../../../supabase/functions/_shared/exact_numbers.ts";
+import type { Node } from "yaml";
+import { changes, ExactNumber } from "../../../../../supabase/functions/_shared/exact_numbers.ts";
 import type { FileDocument, Json } from "../../read/types.ts";
 import { Failure } from "../failure.ts";
 import { harmless } from "../format_lines.ts";
@@ -11,7 +11,7 @@ import { fileTypes } from "./file_schema.ts";
 /** A thing in a file, with variables that are not yet replaced. */
 export interface FileItem {
   readonly type: string;
-  readonly node: YAMLMap;
+  readonly node: { toJSON(): unknown };
   /** `file:line` of a member; of the thing itself without a name, or if it has no such member. */
   place(member?: string): string;
 }
@@ -51,8 +51,10 @@ export async function readFiles(folder: string, shown: string): Promise<Files> {
         const { source = "", value } = scalar;
         if (typeof value === "string") return;
         const text = `${value ?? ""}`;
-        const isKept = role === "key" ? text === source : typeof value !== "number" || fits(source);
-        if (!isKept) fail(scalar, `${source} would become ${text || "empty"}: put it in quotes`);
+        if (role === "key" ? text !== source : typeof value === "number" && !isFinite(value)) {
+          fail(scalar, `${source} would become ${text || "empty"}: put it in quotes`);
+        }
+        if (typeof value === "number") scalar.value = exact(source, value);
       },
     });
     const { contents } = document;
@@ -64,9 +66,9 @@ export async function readFiles(folder: string, shown: string): Promise<Files> {
       const type = String(key);
       if (type === "tenants" && isMap<Node, Node>(value)) {
         for (const { key, value: variables } of value.items) {
-          const given = variables === null ? null : variables.toJS(document);
+          const given = variables === null ? null : withNumbers(variables.toJS(document));
           if (given !== null && typeof given !== "object") fail(key, "a tenant has variables");
-          tenants.set(String(key), { ...given });
+          tenants.set(String(key), { ...given as Variables });
         }
         continue;
       }
@@ -75,10 +77,18 @@ export async function readFiles(folder: string, shown: string): Promise<Files> {
         fail(key, `there is no ${harmless(type)}: the types are ${known}, and tenants`);
       }
       types.add(type);
-      if (value === null || isScalar(value) && value.value === null) continue;
-      if (!isSeq<Node>(value)) return fail(value, `${type} is a list`);
-      for (const node of value.items) {
-        if (!isMap<Node, Node>(node)) return fail(node, `an item of ${type} has members`);
+      const isEmpty = value === null || isScalar(value) && value.value === null;
+      if (!isEmpty && !isSeq(value)) fail(value, `${type} is a list`);
+      const list = isSeq<Node>(value) ? value.items : [];
+      for (const node of list) {
+        if (!isMap<Node, Node>(node)) fail(node, `an item of ${type} has members`);
+      }
+      if (fileTypes[type].row !== undefined) {
+        const node = { toJSON: () => ({ name: type, rules: list.map((one) => one.toJSON()) }) };
+        items.push({ type, node, place: () => at(key.range?.[0] ?? 0) });
+        continue;
+      }
+      for (const node of list.filter((one) => isMap<Node, Node>(one))) {
         items.push({
           type,
           node,
@@ -93,16 +103,33 @@ export async function readFiles(folder: string, shown: string): Promise<Files> {
   return { items, types: [...types], tenants };
 }
 
-/** Whether JavaScript keeps all digits of a YAML number. */
-function fits(number: string): boolean {
-  const decimal = /^0[ox]/.test(number) ? `${BigInt(number)}` : number.replace("+", "");
-  return Number.isFinite(Number(decimal)) && !changes(decimal);
+/** A number of YAML with more digits than JavaScript keeps. The parser returns it as it is. */
+class Digits {
+  constructor(readonly text: string) {}
+}
+
+function exact(source: string, value: number): number | Digits {
+  const decimal = /^0[ox]/.test(source)
+    ? `${BigInt(source)}`
+    : source.replace("+", "").replace(/^(-?)\./, "$10.").replace(/\.(?!\d)/, "");
+  return changes(decimal) ? new Digits(decimal) : value;
+}
+
+/** A value of the parser, with its numbers as our JSON writes them. */
+function withNumbers(value: unknown): unknown {
+  if (value instanceof Digits) return new ExactNumber(value.text);
+  if (Array.isArray(value)) return value.map(withNumbers);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withNumbers(one)]));
 }
 
 /** Replaces ${NAME} in all texts of an item: by a variable of the tenant, or else of the environment. */
 export function documentOf(item: FileItem, variables: Variables): FileDocument {
   const { key } = fileTypes[item.type];
-  const { [key]: name, renamed_from, ...fields } = replaced(item.node.toJSON(), "") as {
+  const { [key]: name, renamed_from, ...fields } = replaced(
+    withNumbers(item.node.toJSON()) as Json,
+    "",
+  ) as {
     [member: string]: Json;
   };
   if (name === undefined || name === null) throw new Failure(`${item.place()}: ${key} is missing.`);
@@ -121,7 +148,7 @@ export function documentOf(item: FileItem, variables: Variables): FileDocument {
   function replaced(value: Json, member: string): Json {
     if (typeof value === "string") return replacedText(value, member);
     if (Array.isArray(value)) return value.map((one) => replaced(one, member));
-    if (typeof value !== "object" || value === null) return value;
+    if (typeof value !== "object" || value === null || value instanceof ExactNumber) return value;
     return Object.fromEntries(
       Object.entries(value).map(([name, one]) => [name, replaced(one, member || name)]),
     );
@@ -138,7 +165,7 @@ export function documentOf(item: FileItem, variables: Variables): FileDocument {
 
   function partOf(name: string, member: string): string {
     const value = valueOf(name, member);
-    if (typeof value !== "object") return String(value);
+    if (typeof value !== "object" || value instanceof ExactNumber) return String(value);
     throw new Failure(`${item.place(member)}: ${name} is not a text: it cannot be part of one.`);
   }
 

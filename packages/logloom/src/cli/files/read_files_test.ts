@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { jsonOf } from "../../../../../supabase/functions/_shared/exact_numbers.ts";
+import type { FileDocument } from "../../read/types.ts";
 import { Failure } from "../failure.ts";
 import { documentOf, readFiles } from "./read_files.ts";
 
@@ -19,14 +21,8 @@ async function read(text: string) {
 
 const rule = (members: string) => `alert_rules:\n  - name: a\n    ${members}\n`;
 
-Deno.test("a number that would be rounded is refused with its line", async () => {
-  const refused: [written: string, becomes: string][] = [
-    ["9007199254740993", "9007199254740992"],
-    ["0x20000000000001", "9007199254740992"],
-    ["1.00000000000000000001", "1"],
-    ["1e400", "Infinity"],
-    [".nan", "NaN"],
-  ];
+Deno.test("a number keeps all digits, and one that is none is refused with its line", async () => {
+  const refused: [written: string, becomes: string][] = [["1e400", "Infinity"], [".nan", "NaN"]];
   for (const [number, becomes] of refused) {
     const told = `files/all.yaml:3: ${number} would become ${becomes}: put it in quotes.`;
     assert.equal(await read(rule(`threshold: ${number}`)), told);
@@ -36,6 +32,20 @@ Deno.test("a number that would be rounded is refused with its line", async () =>
     assert.deepEqual(await read(rule(`threshold: ${number}`)), [
       { type: "alert_rules", name: "a", fields },
     ]);
+  }
+  const kept: [written: string, sent: string][] = [
+    ["9007199254740993", "9007199254740993"],
+    ["[{ a: -9007199254740993 }]", '[{"a":-9007199254740993}]'],
+    ["0x20000000000001", "9007199254740993"],
+    ["+1.00000000000000000001", "1.00000000000000000001"],
+    ["-.12345678901234567890", "-0.12345678901234567890"],
+    ["a ${n}", '"a 9007199254740995"'],
+    ["${n}", "9007199254740995"],
+  ];
+  for (const [number, sent] of kept) {
+    const variables = "tenants: { acme: { n: 9007199254740995 } }\n";
+    const [{ fields }] = await read(variables + rule(`display: ${number}`)) as FileDocument[];
+    assert.equal(jsonOf(fields.display), sent);
   }
   const tenant = "tenants:\n  007: { limit: 1 }\n";
   assert.equal(await read(tenant), "files/all.yaml:2: 007 would become 7: put it in quotes.");
@@ -53,4 +63,23 @@ Deno.test("a name that is not a text is refused with its line", async () => {
     ],
   ];
   for (const [text, told] of refused) assert.equal(await read(text), `files/all.yaml:${told}`);
+});
+
+Deno.test("retention rules are one thing, also without a rule", async () => {
+  const lists: [text: string, rules: unknown][] = [
+    ["retention_rules:\n", []],
+    ["retention_rules: []\n", []],
+    [
+      "retention_rules:\n  - { level: debug, days: '${DAYS}' }\n  - { service: pay, days: 7 }\n" +
+      "tenants: { acme: { DAYS: 3 } }\n",
+      [{ level: "debug", days: 3 }, { service: "pay", days: 7 }],
+    ],
+  ];
+  for (const [text, rules] of lists) {
+    const fields = { rules };
+    const document = { type: "retention_rules", name: "retention_rules", fields };
+    assert.deepEqual(await read(text), [document]);
+  }
+  const told = "files/all.yaml:1: an item of retention_rules has members.";
+  assert.equal(await read("retention_rules: [7]\n"), told);
 });

@@ -1,5 +1,9 @@
-import { isMap, parseDocument, type ScalarTag, stringify } from "yaml";
+import { Document, isMap, parseDocument, type ScalarTag, visit } from "yaml";
 import { ExactNumber } from "../../../../../supabase/functions/_shared/exact_numbers.ts";
+import {
+  hidden,
+  withEscapes,
+} from "../../../../../supabase/functions/_shared/hidden_characters.ts";
 import type { FileDocument, Json } from "../../read/types.ts";
 import { fileSchema, fileTypes } from "./file_schema.ts";
 
@@ -14,28 +18,45 @@ const exactNumber: ScalarTag = {
 /** Returns the files for what a tenant has: a YAML file for each type, and the schema for editors. */
 export function filesOf(documents: readonly FileDocument[]): Map<string, string> {
   const files = new Map<string, string>();
-  const variables = new Set<string>();
-  for (const [type, { key, fields: known }] of Object.entries(fileTypes)) {
+  const variables = variablesOf(documents);
+  for (const [type, { key, row, fields: known }] of Object.entries(fileTypes)) {
     const items = documents.filter((document) => document.type === type).map((
-      { name, fields },
-    ) => ({
-      [key]: escaped(name),
+      document,
+    ): Record<string, unknown> => ({
+      [key]: escaped(document.name),
       ...Object.fromEntries(
-        Object.keys(known).filter((field) => field in fields).map((field) => [
+        Object.keys(known).filter((field) => field in document.fields).map((field) => [
           field,
-          field === "secrets"
-            ? variablesFor(name, fields[field], variables)
-            : escaped(fields[field]),
+          field === "secrets" ? variables.get(document) : escaped(document.fields[field]),
         ]),
       ),
     }));
     if (items.length === 0) continue;
     const comment = "# yaml-language-server: $schema=schema.json\n";
-    const options = { lineWidth: 100, customTags: [exactNumber] };
-    files.set(`${type}.yaml`, comment + stringify({ [type]: items }, options));
+    const list = row === undefined ? items : rowsOf(items[0].rules, Object.keys(row));
+    files.set(`${type}.yaml`, comment + yamlOf({ [type]: list }));
   }
   files.set("schema.json", `${JSON.stringify(fileSchema(), null, 2)}\n`);
   return files;
+}
+
+/** Rows with their members in this order. */
+function rowsOf(rows: unknown, members: readonly string[]) {
+  return (rows as Record<string, Json>[] ?? []).map((row) =>
+    Object.fromEntries(members.filter((name) => name in row).map((name) => [name, row[name]]))
+  );
+}
+
+/** YAML in which hidden characters are escapes. Only texts in double quotes can have these. */
+function yamlOf(value: unknown): string {
+  const document = new Document(value, { customTags: [exactNumber] });
+  visit(document, {
+    Scalar(_, scalar) {
+      const isHidden = typeof scalar.value === "string" && scalar.value.search(hidden) !== -1;
+      if (isHidden) scalar.type = "QUOTE_DOUBLE";
+    },
+  });
+  return withEscapes(document.toString({ lineWidth: 100 }));
 }
 
 /** Returns the present files that are not replaced although they have a pulled type. */
@@ -51,18 +72,24 @@ export function filesLeft(
   });
 }
 
-/** Secrets become names of environment variables, such as API_ERRORS_SLACK_URL. No name is used twice. */
-function variablesFor(name: string, secrets: Json, used: Set<string>): Json {
-  return Object.fromEntries(
-    Object.keys(secrets as object).map((secret) => {
-      const wanted = `${name}_${secret}`.toUpperCase().replace(/\W+/g, "_")
+/**
+ * Secrets become names of environment variables, such as API_ERRORS_SLACK_URL. Two names that would be equal get a
+ * number, in the order of their things' names.
+ */
+function variablesOf(documents: readonly FileDocument[]): Map<FileDocument, Json> {
+  const used = new Set<string>();
+  const byName = [...documents].sort((a, b) => a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+  return new Map(byName.map((document) => {
+    const secrets = Object.keys(document.fields.secrets ?? {}).sort().map((secret) => {
+      const wanted = `${document.name}_${secret}`.toUpperCase().replace(/\W+/g, "_")
         .replace(/^(?![A-Z])/, "X");
       let variable = wanted;
       for (let n = 2; used.has(variable); n++) variable = `${wanted}_${n}`;
       used.add(variable);
       return [secret, `\${${variable}}`];
-    }),
-  );
+    });
+    return [document, Object.fromEntries(secrets)];
+  }));
 }
 
 /** A text of the service that looks like a variable stays a text. Names of members have no variables. */

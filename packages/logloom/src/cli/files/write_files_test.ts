@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
-import { parseExactly, rewrites } from "../../../../../supabase/functions/_shared/exact_numbers.ts";
+import {
+  jsonOf,
+  parseExactly,
+  rewrites,
+} from "../../../../../supabase/functions/_shared/exact_numbers.ts";
 import type { FileDocument } from "../../read/types.ts";
 import { documentOf, readFiles } from "./read_files.ts";
 import { filesLeft, filesOf } from "./write_files.ts";
@@ -42,19 +46,41 @@ Deno.test("numbers that JavaScript writes in another way are pulled as numbers",
   assert.deepEqual(read.map(({ fields }) => fields.threshold), thresholds.map(Number));
 });
 
-Deno.test("each secret has a variable of its own, whose name a shell takes", () => {
-  const names = ["API errors", "API-errors", "日本", "中国", "5xx", "api errors"];
+Deno.test("hidden characters are written as escapes", async () => {
+  const text = "\u{e0041}a\u202eb\u0007\u200b\u2028\u{e9}\t日";
+  const { files, read } = await pulledAndRead(JSON.stringify([
+    { type: "views", name: text, fields: { query_dsl: `${text}\n\u0085`, hidden_fields: [text] } },
+    { type: "saved_searches", name: "s", fields: { display: { [text]: text } } },
+  ]));
+  const [search, item] = read;
+  assert.deepEqual([item.name, item.fields.hidden_fields], [text, [text]]);
+  assert.equal(item.fields.query_dsl, `${text}\n\u0085`);
+  assert.deepEqual(search.fields.display, { [text]: text });
+  const written = [...files.values()].join("");
+  assert.match(written, /name: "\\U000e0041a\\u202eb\\a\\u200b\\u2028é\\t日"/);
+  // deno-lint-ignore no-control-regex
+  assert.doesNotMatch(written, /[\u202e\u200b\u2028\u0085\u0007\u{e0041}]/u);
+});
+
+Deno.test("each secret has a variable of its own, by the order of names", () => {
+  const names = ["api errors", "API-errors", "日本", "中国", "5xx", "API errors"];
   const secrets = { slack_url: { set: true } };
   const documents = names.map((name) => ({ type: "alert_rules", name, fields: { secrets } }));
   const text = filesOf(documents).get("alert_rules.yaml")!;
   assert.deepEqual([...text.matchAll(/slack_url: (.*)/g)].map(([, variable]) => variable), [
-    "${API_ERRORS_SLACK_URL}",
-    "${API_ERRORS_SLACK_URL_2}",
-    "${X__SLACK_URL}",
-    "${X__SLACK_URL_2}",
-    "${X5XX_SLACK_URL}",
     "${API_ERRORS_SLACK_URL_3}",
+    "${API_ERRORS_SLACK_URL_2}",
+    "${X__SLACK_URL_2}",
+    "${X__SLACK_URL}",
+    "${X5XX_SLACK_URL}",
+    "${API_ERRORS_SLACK_URL}",
   ]);
+});
+
+Deno.test("a number in a display that JavaScript would round is pulled and read as it is", async () => {
+  const answer =
+    '[{"type":"saved_searches","name":"a","fields":{"display":{"id":9007199254740993}}}]';
+  assert.equal(jsonOf((await pulledAndRead(answer)).read), answer);
 });
 
 Deno.test("files that a pull does not replace are named if they have its types", () => {

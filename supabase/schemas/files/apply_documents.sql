@@ -1,0 +1,204 @@
+-- Deletes the things of the types p_pruned_types that are not in p_described, as "type id …".
+-- p_things: the things of types that are already known. Errors name the thing.
+create function logloom_private.prune_files(
+  p_tenant_id text,
+  p_pruned_types text[],
+  p_described text[],
+  p_things jsonb
+)
+returns public.logloom_file_change[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_type logloom_private.file_type;
+  v_thing jsonb;
+  v_changes public.logloom_file_change[] := '{}';
+  v_state text;
+  v_detail text;
+  v_hint text;
+begin
+  -- What names a thing goes before it.
+  for v_type in
+    select t.*
+    from logloom_private.known_file_types(p_pruned_types) t
+    where t.deletes is not null
+    order by t.position desc
+  loop
+    for v_thing in
+      select t
+      from jsonb_array_elements(
+        coalesce(p_things -> v_type.type, logloom_private.file_things(v_type, p_tenant_id))
+      ) t
+      where v_type.type || ' id ' || (t ->> 'id') <> all (p_described)
+    loop
+      perform logloom_private.call_operation(v_type.deletes, jsonb_build_object(
+        'p_' || v_type.id_member, v_thing -> 'id', 'p_tenant_id', p_tenant_id
+      ));
+      v_changes := v_changes || row(
+        'delete', v_type.type, v_thing ->> 'name', null, '{}'
+      )::public.logloom_file_change;
+    end loop;
+  end loop;
+  return v_changes;
+exception when others then
+  get stacked diagnostics
+    v_state = returned_sqlstate, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
+  if v_state not like 'PT%' or v_thing is null then
+    raise;
+  end if;
+  perform logloom_private.refuse_in_document(
+    v_state, format('%s, to be deleted from %s: %s', v_thing ->> 'name', v_type.type, sqlerrm),
+    v_detail, v_hint, null
+  );
+end;
+$$;
+
+-- Puts the described ingest rules in the order of their documents. Rules without a document keep
+-- their places. Returns a change, or none if the order is right.
+create function logloom_private.order_file_rules(p_tenant_id text, p_documents jsonb)
+returns public.logloom_file_change[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_wanted constant uuid[] := array(
+    select r.rule_id
+    from jsonb_array_elements(p_documents) with ordinality d (document, n)
+    join logloom.ingest_rules r
+      on r.tenant_id = p_tenant_id and r.name = d.document ->> 'name'
+    where d.document ->> 'type' = 'ingest_rules'
+    order by d.n
+  );
+  v_order constant uuid[] := array(
+    select r.rule_id
+    from logloom.ingest_rules r
+    where r.tenant_id = p_tenant_id
+    order by r.position, r.rule_id
+  );
+  v_new uuid[] := '{}';
+  v_id uuid;
+  v_next integer := 1;
+begin
+  foreach v_id in array v_order loop
+    v_new := v_new || case when v_id = any (v_wanted) then v_wanted[v_next] else v_id end;
+    v_next := v_next + (v_id = any (v_wanted))::integer;
+  end loop;
+  if v_new = v_order then
+    return '{}';
+  end if;
+  return (
+    select array[row(
+      'update', 'ingest_rules', 'the order', null,
+      jsonb_build_object('order', jsonb_build_object('new', jsonb_agg(o.answer -> 'name')))
+    )::public.logloom_file_change]
+    from logloom_private.call_operation('order_ingest_rules', jsonb_build_object(
+      'p_rule_ids', v_new, 'p_tenant_id', p_tenant_id
+    )) o (answer)
+  );
+end;
+$$;
+
+-- Makes the tenant as the documents describe it. Deletes what is not described, of the types
+-- p_pruned_types only. Errors have the index of their document.
+create function logloom_private.apply_documents(
+  p_tenant_id text,
+  p_documents jsonb,
+  p_pruned_types text[]
+)
+returns public.logloom_file_change[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_document record;
+  v_type logloom_private.file_type;
+  v_things jsonb := '{}';
+  v_found jsonb;
+  v_key text;
+  v_described text[] := '{}';
+  v_change public.logloom_file_change;
+  v_changes public.logloom_file_change[] := '{}';
+  v_state text;
+  v_detail text;
+  v_hint text;
+begin
+  perform logloom_private.require_parameter('p_documents', p_documents is null);
+  if jsonb_typeof(p_documents) <> 'array' or jsonb_array_length(p_documents) > 1000 then
+    perform logloom_private.refuse('files.documents_are_invalid');
+  end if;
+  perform logloom_private.known_file_types(p_pruned_types);
+  -- A waiting request would keep a connection from other tenants.
+  if not pg_try_advisory_xact_lock(logloom_private.lock_key('files'), hashtext(v_tenant_id)) then
+    perform logloom_private.refuse_for_now(2, 'files.tenant_is_busy');
+  end if;
+
+  -- 1. Create and change, in the order of types
+  for v_document in
+    select d.value, d.n - 1 as index
+    from jsonb_array_elements(p_documents) with ordinality d (value, n)
+    left join logloom_private.file_types() t on t.type = d.value ->> 'type'
+    order by t.position nulls first, d.n
+  loop
+    begin
+      v_type := logloom_private.checked_document(v_document.value);
+      if not v_things ? v_type.type then
+        v_things := v_things || jsonb_build_object(
+          v_type.type, logloom_private.file_things(v_type, v_tenant_id)
+        );
+      end if;
+      foreach v_key in array array['name', 'renamed_from'] loop
+        v_found := jsonb_path_query_array(
+          v_things -> v_type.type, '$[*] ? (@.name == $name)',
+          jsonb_build_object('name', v_document.value -> v_key)
+        );
+        exit when v_found <> '[]';
+      end loop;
+      if jsonb_array_length(v_found) > 1 then
+        perform logloom_private.refuse('files.name_is_ambiguous', v_type.type);
+      end if;
+      v_key := v_type.type || coalesce(
+        ' id ' || (v_found -> 0 ->> 'id'), ' name ' || (v_document.value ->> 'name')
+      );
+      if v_key = any (v_described) then
+        perform logloom_private.refuse('files.name_is_repeated', v_type.type);
+      end if;
+      v_described := v_described || v_key;
+      v_change := logloom_private.apply_document(
+        v_type, v_tenant_id, v_document.value, v_found -> 0
+      );
+      -- The operation changed nothing, for example if only spaces at the end differ.
+      if v_change.fields = '{}' and v_change.action = 'update' and v_change.renamed_from is null
+      then
+        raise exception using errcode = 'triggered_action_exception';
+      end if;
+      if v_change.action is not null then
+        v_changes := v_changes || v_change;
+      end if;
+    exception
+    when triggered_action_exception then
+      null;
+    when others then
+      get stacked diagnostics
+        v_state = returned_sqlstate, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
+      if v_state not like 'PT%' then
+        raise;
+      end if;
+      perform logloom_private.refuse_in_document(
+        v_state, sqlerrm, v_detail, v_hint, v_document.index::integer
+      );
+    end;
+  end loop;
+
+  -- 2. Delete, then put the rules in order
+  return v_changes || logloom_private.prune_files(
+    v_tenant_id, p_pruned_types, v_described, v_things
+  ) || logloom_private.order_file_rules(v_tenant_id, p_documents);
+exception
+when lock_not_available then
+  perform logloom_private.refuse_for_now(2, 'files.tenant_is_busy');
+when query_canceled then
+  perform logloom_private.refuse('files.took_too_long');
+end;
+$$;
