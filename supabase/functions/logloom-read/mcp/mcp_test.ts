@@ -462,3 +462,66 @@ Deno.test("a trace is a tree in 6,000 characters, which keeps errors and their p
   const wrong = await call("get_trace", { id: "t-1", ts_from: "soon" });
   assert.match(JSON.stringify(wrong.content), /soon is no time/);
 });
+
+Deno.test("proposed files are checked by a preview, and written as YAML with variables", async () => {
+  const change = { action: "update", type: "alert_rules", name: "API 5xx" };
+  const fields = { threshold: { old: 4, new: 5 } };
+  const secret = { notification_config: { old: { webhook_url: "https://a.example" } } };
+  const { calls, call } = await connected(() =>
+    Response.json([{ ...change, fields: { ...fields, ...secret } }])
+  );
+  const rule = { query_dsl: "level:error ${HOME}\u202e", threshold: 5 };
+  const secrets = { slack_url: "anything" };
+  const rules = [{ level: "debug", days: 3 }];
+  const things = [
+    { type: "alert_rules", name: "API 5xx", fields: { ...rule, secrets } },
+    { type: "retention_rules", name: "retention_rules", fields: { rules } },
+    { type: "silences", name: "Backup", renamed_from: "Old", fields: { rule: "API 5xx" } },
+  ];
+  const { untrusted } = structureOf(await call("propose_files", { things }));
+  assert.deepEqual(untrusted, {
+    yaml: `alert_rules:
+  - {
+      "name": "API 5xx",
+      "query_dsl": "level:error $\${HOME}\\u202e",
+      "threshold": 5,
+      "secrets": {
+        "slack_url": "\${API_5XX_SLACK_URL}"
+      }
+    }
+silences:
+  - {
+      "comment": "Backup",
+      "renamed_from": "Old",
+      "rule": "API 5xx"
+    }
+retention_rules:
+  - {
+      "level": "debug",
+      "days": 3
+    }
+`,
+    changes: [{ ...change, fields }],
+  });
+  const sent = structuredClone(things) as { fields: { secrets?: object } }[];
+  sent[0].fields.secrets = { slack_url: `lls1.proposed.${"A".repeat(38)}` };
+  assert.deepEqual(calls, [["preview_tenant_files", { p_documents: sent }]]);
+});
+
+Deno.test("a proposal names the thing that is wrong, and says if nobody checked it", async () => {
+  const refusals = [
+    [400, "PT400", "views have no field a", '{"document": 0}'],
+    [404, "PT404", "No such reading operation: preview_tenant_files"],
+  ] as const;
+  const answers = refusals.map(([status, code, message, details]) =>
+    Response.json({ code, message, details }, { status })
+  );
+  const { call } = await connected(() => answers.shift()!);
+  const things = [{ type: "views", name: "a", fields: {} }];
+  assert.equal(textOf(await call("propose_files", { things })), "Thing 1: views have no field a");
+  assert.deepEqual(structureOf(await call("propose_files", { things })).untrusted, {
+    yaml: 'views:\n  - {\n      "name": "a"\n    }\n',
+    changes: null,
+    unchecked: "An API key only reads. `logloom diff` checks the file.",
+  });
+});

@@ -149,3 +149,12 @@ export const alerts = objectOf({
 export const auditEvents = listOf(objectOf({ event_id: text, actor: text, action: text }));
 
 export const savedSearches = listOf(objectOf({ id: text, name: text, query_dsl: text }));
+
+export const proposal = objectOf({
+  yaml: { type: "string", description: "The file to review." },
+  changes: {
+    type: ["array", "null"],
+    description: "What would change: action, type, name and fields with old and new.",
+  },
+  unchecked: { type: "string", description: "Why the file was not checked." },
+});

@@ -181,7 +181,9 @@ function refusalText(status: number, body: unknown): string {
     return `The call was refused (${status}): look at its parameters.`;
   }
   const place = /"position": *(\d+)/.exec(typeof details === "string" ? details : "")?.[1];
+  const document = /"document": *(\d+)/.exec(typeof details === "string" ? details : "")?.[1];
   return [
+    (document === undefined ? "" : `Thing ${Number(document) + 1}: `) +
     `${message}${place === undefined ? "" : ` (at character ${place} of the query)`}`,
     ...typeof hint === "string" ? [hint] : [],
   ].join("\n");

@@ -22,12 +22,14 @@ export interface Tool {
 }
 
 export interface Property {
-  readonly type: "string" | "integer" | "boolean";
+  readonly type: "string" | "integer" | "boolean" | "array";
   readonly description: string;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly maxLength?: number;
   readonly enum?: readonly string[];
+  readonly maxItems?: number;
+  readonly items?: Schema;
 }
 
 type Described = Omit<Tool, "operations" | "required" | "ask"> & {

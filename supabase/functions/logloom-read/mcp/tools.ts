@@ -1,6 +1,7 @@
 import { countWithin, isObject } from "./tool_answer.ts";
 import { traceTree } from "./trace_tree.ts";
 import * as output from "./output_schemas.ts";
+import { proposeFiles } from "./propose_files.ts";
 import {
   type Given,
   parametersOf,
@@ -266,4 +267,5 @@ export const tools: readonly Tool[] = [
       after: text("id of the last search of the page before."),
     },
   }, { fixed: { p_limit: 20 } }),
+  proposeFiles,
 ];
