@@ -2,23 +2,11 @@ import postgres from "postgres";
 import { npmProgram } from "../local/system.ts";
 import { checkout, stackNamed } from "../local/stack.ts";
 
-// deno run -A types/generate.ts [DATABASE_URL]: writes the files below from a database, by default the running dev stack.
-
-const header = "// Made by types/generate.ts from the database's own description of itself.\n\n";
-
-/** The generated files, formatted. */
-export async function generated(databaseUrl: string): Promise<Record<string, string>> {
-  const known = await knownFrom(databaseUrl);
-  const database = await databaseTypes(databaseUrl, known);
-  return {
-    "types/database.ts": header + database,
-    "packages/logloom/src/read/operations.ts": header +
-      await format(readerOperations(database, known)),
-  };
-}
+// deno run -A types/generate.ts [DATABASE_URL]: writes types/database.ts from a database, by default the running dev stack.
 
 /** The operations and their results as supabase-js reads them. */
-async function databaseTypes(databaseUrl: string, known: Known): Promise<string> {
+export async function generated(databaseUrl: string): Promise<string> {
+  const known = await knownFrom(databaseUrl);
   const output = await run(npmProgram("supabase"), [
     "gen",
     "types",
@@ -27,7 +15,8 @@ async function databaseTypes(databaseUrl: string, known: Known): Promise<string>
   ]);
   // Skips messages about the connection.
   const types = await format(output.slice(output.indexOf("export type Json")));
-  return await format(narrowed(types, known));
+  return "// Made by types/generate.ts from the database's own description of itself.\n\n" +
+    await format(narrowed(types, known));
 }
 
 export function format(types: string): Promise<string> {
@@ -40,8 +29,6 @@ interface Known {
   required: Map<string, string[]>;
   /** The possible words of a member of a result. */
   words: Map<string, string[]>;
-  /** The operations that a user may call. */
-  forUsers: Set<string>;
 }
 
 /** Members of results, with the constraint or function that lists their words. */
@@ -72,9 +59,7 @@ async function knownFrom(databaseUrl: string): Promise<Known> {
   try {
     const functions = await sql`
       select p.proname as name, concat(p.prosrc, pg_get_function_sqlbody(p.oid)) as source,
-        p.pronamespace::regnamespace::text as schema,
-        has_function_privilege('authenticated', p.oid, 'execute')
-          or p.proname = 'set_log_plans' as is_for_users
+        p.pronamespace::regnamespace::text as schema
       from pg_proc p
       where p.pronamespace in ('public'::regnamespace, 'logloom_private'::regnamespace)`;
     const constraints = await sql`
@@ -104,10 +89,7 @@ async function knownFrom(databaseUrl: string): Promise<Known> {
     ];
     const operations = functions.filter(({ schema }) => schema === "public");
     const required = new Map(operations.map(({ name, source }) => [name as string, asked(source)]));
-    const forUsers = new Set(
-      operations.filter(({ is_for_users }) => is_for_users).map(({ name }) => name as string),
-    );
-    return { required, words, forUsers };
+    return { required, words };
   } finally {
     await sql.end();
   }
@@ -115,117 +97,42 @@ async function knownFrom(databaseUrl: string): Promise<Known> {
 
 /** The CLI's types, with required parameters required, and words in place of string. */
 function narrowed(types: string, { required, words }: Known): string {
-  return types.replace(/^ {6}"?(\w+)"?: \{(?: .*\}|\n[\s\S]*?^ {6}\})/gm, (block, name: string) => {
-    for (const parameter of required.get(name) ?? []) {
-      block = block.replace(new RegExp(`("?\\b${parameter}"?)\\?:`), "$1:");
-    }
-    block = block.replace(
-      /("?p_comparison"?\??:) string/,
-      '$1 Database["public"]["Enums"]["logloom_alert_comparison"]',
-    );
-    for (const [place, known] of words) {
-      const [type, member] = place.split(".");
-      if (type !== name) continue;
-      const union = known.map((word) => JSON.stringify(word)).join(" | ");
-      block = block.replace(new RegExp(`("?\\b${member}"?:) string`), `$1 ${union}`);
-    }
-    return block;
-  });
+  return shortened(types).replace(
+    /^ {6}"?(\w+)"?: \{(?: .*\}|\n[\s\S]*?^ {6}\})/gm,
+    (block, name: string) => {
+      for (const parameter of required.get(name) ?? []) {
+        block = block.replace(new RegExp(`("?\\b${parameter}"?)\\?:`), "$1:");
+      }
+      block = block.replace(
+        /("?p_comparison"?\??:) string/,
+        '$1 Database["public"]["Enums"]["logloom_alert_comparison"]',
+      );
+      for (const [place, known] of words) {
+        const [type, member] = place.split(".");
+        if (type !== name) continue;
+        const union = known.map((word) => JSON.stringify(word)).join(" | ");
+        block = block.replace(new RegExp(`("?\\b${member}"?:) string`), `$1 ${union}`);
+      }
+      return block;
+    },
+  );
 }
 
-/** The reader's names for results that differ from the database's. */
-const ourNames: Record<string, string> = {
-  alert_history_entry: "Alert",
-  archive_part: "ArchivedFile",
-  log_field: "Field",
-  log_histogram: "Histogram",
-  log_series_answer: "Series",
-  log_stat: "StatRow",
-  notification_address: "AlertAddress",
+/** Names the shape that most functions repeat, and leaves out helpers for tables, which the schema does not have. */
+function shortened(types: string): string {
+  const shape =
+    /SetofOptions: \{\s+from: "\*";\s+to: ("\w+");\s+isOneToOne: (\w+);\s+isSetofReturn: (\w+);\s+\};/g;
+  const helper = /^export type Tables\w*<[\s\S]*?(?=^export )/gm;
+  return types
+    .replace(shape, "SetofOptions: RowsOf<$1, $2, $3>;")
+    .replace(helper, "") + `
+type RowsOf<Type extends string, One extends boolean, Set extends boolean> = {
+  from: "*";
+  to: Type;
+  isOneToOne: One;
+  isSetofReturn: Set;
 };
-
-/**
- * The types of parameters that are only text or JSON in the database. A name may have its operation before a dot, if
- * operations use it differently.
- */
-const parameterTypes: Record<string, string> = {
-  notification_preferences: 'Partial<TenantSettings["notification_preferences"]>',
-  "create_log_stream.p_kind": 'LogStream["kind"]',
-  "create_log_stream.p_source": 'LogStream["source"]',
-  "list_log_retention_runs.p_kind": 'RetentionRun["kind"]',
-  "apply_tenant_files.p_documents": "FileDocument[]",
-  "preview_tenant_files.p_documents": "FileDocument[]",
-  "set_log_plans.p_plans": "FileDocument[]",
-  "create_alert_rule.p_kind": 'AlertRule["kind"]',
-  "list_error_groups.p_order": '"priority" | "last_seen" | "first_seen" | "records"',
-  "list_error_groups.p_state": 'ErrorGroup["state"][]',
-  "update_error_group.p_state": '"open" | "resolved" | "ignored"',
-  p_baseline: "AlertBaseline",
-  p_config: 'LogStream["config"]',
-  p_matcher: "AlertMatcher",
-  p_notification_config: 'AlertRule["notification_config"]',
-  p_notification_destinations: "Channel[]",
-  p_on_absent: 'AlertRule["on_absent"]',
-  p_order: '"asc" | "desc"',
-  p_recurrence: "AlertRecurrence",
-  p_role: "Role",
-  p_rules: 'Partial<TenantSettings["retention_rules"][number]>[]',
-  p_scopes: "Scope[]",
-  p_secrets: "Record<string, string | null>",
-  p_state: 'AlertIncident["state"] | "unresolved"',
-  pipeline_config: 'Partial<TenantSettings["pipeline_config"]>',
-};
-
-function typeOf(operation: string, parameter: string): string | undefined {
-  return parameterTypes[`${operation}.${parameter}`] ?? parameterTypes[parameter];
-}
-
-/** The types of answers that are only JSON in the database. */
-const answerTypes: Record<string, string> = {
-  confirm_alert_address: "Success",
-  apply_tenant_files: "FileChange[]",
-  export_tenant_files: "FileDocument[]",
-  preview_tenant_files: "FileChange[]",
-  set_log_plans: "{ changes: FileChange[]; plans: FileDocument[] }",
-};
-
-/** The operations of users by name, with the reader's own types for nullable and JSON members. */
-function readerOperations(database: string, { forUsers }: Known): string {
-  const operation =
-    /^ {6}"(\w+)": \{\s+Args: (\{[^{}]*\}|Record<PropertyKey, never>);\s+Returns: ([^;]+?)(?:;| \};)$/gm;
-  const operations = [...database.matchAll(operation)].flatMap(([, name, args, returns]) => {
-    if (!forUsers.has(name)) return [];
-    const parameters = args.replace(
-      /"(\w+)"(\??): ([^;}]+?)(?=;| \})/g,
-      (_, parameter: string, optional: string, type: string) =>
-        `${parameter}${optional}: ${typeOf(name, parameter) ?? ours(type)}`,
-    );
-    const answer = answerTypes[name] ?? ours(returns);
-    return [`  ${name}: { parameters: ${parameters}; answer: ${answer} };`];
-  });
-  if (operations.length !== forUsers.size) throw new Error("An operation is not understood.");
-  const text = `/** The operations by their names, with their parameters and their answers. */
-export interface Operations {
-${operations.join("\n")}
-}
 `;
-  const names = new Set([...text.matchAll(/\b[A-Z]\w+/g)].map(([name]) => name));
-  for (const other of ["Operations", "The", "Partial", "Record", "PropertyKey"]) {
-    names.delete(other);
-  }
-  return `import type { ${[...names].sort().join(", ")} } from "./types.ts";\n\n${text}`;
-}
-
-function ours(type: string): string {
-  return type
-    .replace(
-      /Database\["public"\]\["CompositeTypes"\]\["logloom_(\w+)"\]/g,
-      (_, name: string) =>
-        ourNames[name] ??
-          name.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase()),
-    )
-    .replace('Database["public"]["Enums"]["logloom_alert_comparison"]', "Comparison")
-    .replace("(string)[]", "string[]");
 }
 
 async function run(program: string, args: string[], input = ""): Promise<string> {
@@ -248,7 +155,5 @@ async function run(program: string, args: string[], input = ""): Promise<string>
 
 if (import.meta.main) {
   const databaseUrl = Deno.args[0] ?? stackNamed("dev").databaseUrl;
-  for (const [path, text] of Object.entries(await generated(databaseUrl))) {
-    await Deno.writeTextFile(`${checkout}/${path}`, text);
-  }
+  await Deno.writeTextFile(`${checkout}/types/database.ts`, await generated(databaseUrl));
 }

@@ -841,7 +841,6 @@ export interface ArchiveRestore {
   error: string | null;
 }
 
-/** The tenant for which the caller may seal secrets. */
 /** What files say about one thing of a tenant. */
 export interface FileDocument {
   type: string;
@@ -910,9 +909,9 @@ export interface LogStream {
   test_finished_at: string | null;
   test_status: number | null;
   test_error: string | null;
-  /** The first 500 characters of the receiver's answer to a refused batch. */
   customer: string | null;
   held_at: string | null;
+  /** The first 500 characters of the receiver's answer to a refused batch. */
   last_answer: string | null;
   source: "logs" | "audit";
   test_answer: string | null;
@@ -936,4 +935,113 @@ export interface LogStreamFailure {
 export interface LogSecretScope {
   tenant_id: string;
   customer: string | null;
+}
+
+/** The answers of the operations that a user may call. */
+export interface Answers {
+  acknowledge_alert: Success;
+  add_tenant_member: Member;
+  apply_tenant_files: FileChange[];
+  check_plan_feature: PlanFeature;
+  confirm_alert_address: Success;
+  create_alert_rule: AlertRule;
+  create_alert_silence: AlertSilence;
+  create_api_key: CreatedApiKey;
+  create_ingest_rule: IngestRule;
+  create_ingest_token: IngestToken;
+  create_log_dashboard: LogDashboard;
+  create_log_portal_session: CreatedPortalSession;
+  create_log_stream: LogStream;
+  create_log_view: LogView;
+  create_saved_search: string;
+  create_tenant: Tenant;
+  delete_alert_rule: Success;
+  delete_ingest_rule: Success;
+  delete_log_dashboard: Success;
+  delete_log_stream: Success;
+  delete_log_view: Success;
+  delete_logs: RetentionRun;
+  delete_saved_search: Success;
+  delete_tenant: TenantDeletion;
+  erase_audit_subject: number;
+  expire_alert_silence: AlertSilence;
+  export_logs: LogExport;
+  export_tenant_files: FileDocument[];
+  get_alert_incident: AlertIncidentDetails;
+  get_alert_rule: AlertRule;
+  get_api_key_usage: ApiKeyUsage;
+  get_current_tenant: Tenant;
+  get_error_group: ErrorGroupDetails;
+  get_log: LogRecord;
+  get_log_context: LogRecord[];
+  get_log_dashboard: LogDashboard;
+  get_log_secret_scope: LogSecretScope;
+  get_log_stream: LogStream;
+  get_saved_search: SavedSearch;
+  get_saved_search_categories: string[];
+  get_saved_search_count: number;
+  get_tenant_settings: TenantSettings;
+  get_tenant_usage: Usage;
+  list_alert_addresses: AlertAddress[];
+  list_alert_deliveries: AlertDelivery[];
+  list_alert_history: Alert[];
+  list_alert_incidents: AlertIncident[];
+  list_alert_rules: AlertRule[];
+  list_alert_silences: AlertSilence[];
+  list_api_keys: ApiKey[];
+  list_audit_events: AuditTrailEvent[];
+  list_error_groups: ErrorGroup[];
+  list_ingest_rules: IngestRule[];
+  list_log_archive: ArchivedFile[];
+  list_log_archive_restores: ArchiveRestore[];
+  list_log_dashboards: LogDashboard[];
+  list_log_fields: Field[];
+  list_log_portal_sessions: PortalSession[];
+  list_log_retention_runs: RetentionRun[];
+  list_log_stream_failures: LogStreamFailure[];
+  list_log_streams: LogStream[];
+  list_log_tenants: LogTenant[];
+  list_log_views: LogView[];
+  list_portal_things: PortalThing[];
+  list_saved_searches: SavedSearch[];
+  list_tenant_audit_events: AuditEvent[];
+  list_tenant_members: Member[];
+  log_changes: LogChanges;
+  log_histogram: Histogram;
+  log_overview: LogOverview;
+  log_series: Series;
+  log_stats: StatRow[];
+  order_ingest_rules: IngestRule[];
+  preview_alert_rule: AlertPreview;
+  preview_ingest_rule: IngestRulePreview;
+  preview_tenant_files: FileChange[];
+  record_audit_event: string;
+  remove_tenant_member: Success;
+  restore_log_archive: ArchiveRestore;
+  retry_alert_delivery: AlertDelivery;
+  revoke_api_key: Success;
+  revoke_log_portal_session: Success;
+  revoke_portal_customer: RevokedCustomer;
+  rotate_alert_webhook_secret: WebhookSecret;
+  rotate_api_key: CreatedApiKey;
+  run_saved_search: SavedSearchRun;
+  search_logs: LogPage;
+  set_log_plans: { changes: FileChange[]; plans: FileDocument[] };
+  set_retention_rules: TenantSettings;
+  set_tenant_member_role: Member;
+  switch_log_tenant: LogTenant;
+  tail_logs: LogTail;
+  test_alert_rule: AlertDelivery[];
+  test_log_stream: LogStream;
+  update_alert_incident: Success;
+  update_alert_rule: AlertRule;
+  update_error_group: Success;
+  update_ingest_rule: IngestRule;
+  update_log_dashboard: LogDashboard;
+  update_log_stream: LogStream;
+  update_log_view: LogView;
+  update_saved_search: SavedSearch;
+  update_tenant_settings: TenantSettings;
+  validate_query: QueryValidity;
+  verify_audit_trail: AuditVerdict;
 }
