@@ -130,11 +130,7 @@ async function idleFigures(bench: BenchStack, minutes: number): Promise<Figure[]
 }
 
 /** Sends requests one after the other, so that no two share a call. */
-async function requestFigures(
-  bench: BenchStack,
-  key: string,
-  events: Event[],
-): Promise<Figure[]> {
+async function requestFigures(bench: BenchStack, key: string, events: Event[]): Promise<Figure[]> {
   const url = `${bench.state.url}/functions/v1/ingest`;
   const count = 200;
   const figures: Figure[] = [];

@@ -183,11 +183,7 @@ async function measurePages(bench: BenchStack, now: Date): Promise<Figure[]> {
   const share = percentile(deep, 0.95) / percentile(first, 0.95);
   return [
     figure("first page of level:info", first),
-    {
-      ...figure("… page 50", deep),
-      limit: "≤ 2 × the first",
-      holds: share <= 2,
-    },
+    { ...figure("… page 50", deep), limit: "≤ 2 × the first", holds: share <= 2 },
   ];
 }
 

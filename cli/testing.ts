@@ -24,9 +24,7 @@ export async function runCommand(
   const streams = [process.stdout, process.stderr] as const;
   const terminals = streams.map(({ isTTY }) => isTTY);
   const write = process.stdout.write;
-  const before = Object.fromEntries(
-    Object.keys(env).map((name) => [name, process.env[name]]),
-  );
+  const before = Object.fromEntries(Object.keys(env).map((name) => [name, process.env[name]]));
   try {
     Object.assign(process.env, env);
     const value = Readable.from(input === "" ? [] : [new TextEncoder().encode(input)]);

@@ -50,10 +50,7 @@ export async function secondsWithClient(stack: Stack): Promise<Map<string, numbe
 }
 
 /** Returns the difference of two readings, by process. */
-export function used(
-  before: Map<string, number>,
-  after: Map<string, number>,
-): Map<string, number> {
+export function used(before: Map<string, number>, after: Map<string, number>): Map<string, number> {
   return new Map([...after].map(([name, seconds]) => [name, seconds - (before.get(name) ?? 0)]));
 }
 

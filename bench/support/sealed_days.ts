@@ -5,11 +5,7 @@ import type { BenchStack } from "./stack.ts";
  * Creates a tenant's days like the service: as its owner, because no job could drop a superuser's partition, and with
  * rows in log_days, because retention drops days without them.
  */
-export async function makeDays(
-  { sql }: BenchStack,
-  tenant: string,
-  days: string[],
-): Promise<void> {
+export async function makeDays({ sql }: BenchStack, tenant: string, days: string[]): Promise<void> {
   await sql.begin(async (one) => {
     await one`set local role postgres`;
     for (const day of days) {

@@ -93,10 +93,7 @@ Deno.test("a node is added, gets the shard of one tenant, and is removed", async
       join pg_dist_shard_placement p on p.shardid = s.shardid
       where p.nodeport = ${target} and s.shardminvalue = s.shardmaxvalue
       order by s.logicalrelid::text collate "C"`;
-      assert.deepEqual(
-        rows.map(({ name }) => name),
-        shardedTables,
-      );
+      assert.deepEqual(rows.map(({ name }) => name), shardedTables);
       await assertNothingLost(sql, load.senders);
       await using owner = openDatabase(databaseUrl("postgres", coordinator.port, "postgres"));
       const [{ again }] = await owner`select logloom_citus.enable(${localShards}) as again`;

@@ -110,9 +110,7 @@ function tableOf({ hint, errors }: Register): string {
     ...rows,
   ];
   if (hint === null) return table.join("\n");
-  return [`The hint of errors without one here: ${plain(shown(hint))}`, "", ...table].join(
-    "\n",
-  );
+  return [`The hint of errors without one here: ${plain(shown(hint))}`, "", ...table].join("\n");
 }
 
 /** Makes a format readable: … stands for a value. */

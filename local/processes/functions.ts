@@ -154,12 +154,7 @@ function functionProcess(
       `--allow-env=${[...Object.keys(env), "LOG", "DENO_DEPLOYMENT_ID"].join(",")}`,
       program(stack, name),
     ],
-    env: {
-      ...env,
-      DENO_NO_UPDATE_CHECK: "1",
-      NO_COLOR: "1",
-      HOME: Deno.env.get("HOME") ?? "/",
-    },
+    env: { ...env, DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1", HOME: Deno.env.get("HOME") ?? "/" },
     // Functions call the gateway, but the gateway already answers while a function starts.
     dependsOn: ["postgrest"],
     ready: async () => {

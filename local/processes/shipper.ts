@@ -26,12 +26,7 @@ export function shipperProcess(stack: Stack, apiKey: string, file: string): Proc
     // The first start sends the whole log. After a crash the sent part is unknown, so only new lines are sent.
     command: [...command, "--from-start"],
     restartCommand: command,
-    env: {
-      ...env,
-      DENO_NO_UPDATE_CHECK: "1",
-      NO_COLOR: "1",
-      HOME: Deno.env.get("HOME") ?? "/",
-    },
+    env: { ...env, DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1", HOME: Deno.env.get("HOME") ?? "/" },
     dependsOn: ["gateway", "ingest"],
     // The shipper serves nothing, so it is ready at once.
     ready: () => Promise.resolve(true),

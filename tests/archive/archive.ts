@@ -30,9 +30,7 @@ export async function archivingTenant(
 /** Points the service to the bucket, until the test ends. */
 export async function archiveInto(sql: Database, prefix: string): Promise<AsyncDisposable> {
   const undo = new AsyncDisposableStack();
-  undo.use(
-    await changeSettings(sql, { archive_bucket: localBucket, archive_prefix: prefix }),
-  );
+  undo.use(await changeSettings(sql, { archive_bucket: localBucket, archive_prefix: prefix }));
   undo.defer(() => forgetArchive(sql));
   return undo;
 }

@@ -17,10 +17,7 @@ inBrowser(
     await using tab = await browser.open(user.token, { timezone: "Asia/Kolkata" });
     const { page } = tab;
     await page.locator(".histogram-total").getByText("4 records").waitFor();
-    assert.match(
-      await page.locator(".histogram .panel-note").innerText(),
-      /^\d.* (ms|sec)$/,
-    );
+    assert.match(await page.locator(".histogram .panel-note").innerText(), /^\d.* (ms|sec)$/);
     assert.match(
       await page.locator(".fields-note").innerText(),
       /^in all records · \d.* (ms|sec)$/,

@@ -180,10 +180,7 @@ atOnce({
     });
     const [, ended] = await receiver.wait(2);
     const end = JSON.parse(ended.body);
-    assert.deepEqual(
-      [end.type, end.data.group.fingerprint],
-      ["alert.resolved", group.fingerprint],
-    );
+    assert.deepEqual([end.type, end.data.group.fingerprint], ["alert.resolved", group.fingerprint]);
   },
   "a rule that is made between two rounds counts the same records as a search, and does not fire":
     async () => {

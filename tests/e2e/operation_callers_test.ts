@@ -76,11 +76,7 @@ Deno.test("every operation is open exactly to the callers that the docs list", a
       isOpen(await rpc(viewer, operation, named), operation),
       isOpen(await read(bearer(viewer), operation), operation),
     ];
-    assert.equal(
-      byViewer[0],
-      byViewer[1] || isForViewers && !key,
-      `${operation} by a viewer`,
-    );
+    assert.equal(byViewer[0], byViewer[1] || isForViewers && !key, `${operation} by a viewer`);
     const atRead = [
       isOpen(await read(apiKey(key_value), operation), operation),
       isOpen(await read(tenant.headers, operation), operation),

@@ -56,10 +56,7 @@ Deno.test("the examples of docs/reference/query-language.md find the events that
     "Regular expressions",
   ];
   for (const [query, finds] of headings.flatMap(rows)) {
-    const body = await clientOf(tenant.token).call("search_logs", {
-      p_query_dsl: query,
-      ...range,
-    });
+    const body = await clientOf(tenant.token).call("search_logs", { p_query_dsl: query, ...range });
     // An id ends in the event's index.
     const found = body.logs.map(({ id }) => parseInt(id.slice(-4), 16) + 1).toSorted();
     assert.equal(found.join(", "), finds, query);
@@ -70,10 +67,7 @@ Deno.test("the examples of docs/reference/query-language.md find the events that
 Deno.test("the aggregates of docs/reference/query-language.md have the values that it lists", async () => {
   const tenant = await tenantWithEvents();
   for (const [query, answer] of rows("Aggregates")) {
-    const body = await clientOf(tenant.token).call("log_stats", {
-      p_query_dsl: query,
-      ...range,
-    });
+    const body = await clientOf(tenant.token).call("log_stats", { p_query_dsl: query, ...range });
     const expected: Record<string, unknown>[] = JSON.parse(answer);
     // The page leaves out some members.
     const said = body.map((row, i) =>

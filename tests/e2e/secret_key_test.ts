@@ -190,10 +190,7 @@ Deno.test("a key that a gateway exchanges for a token does not count as a user's
     headers: bearer("sb_a.b.c"),
     body: JSON.stringify({ p_tenant_id: tenant.id }),
   });
-  assert.deepEqual([status, body.hint], [
-    401,
-    "This is neither a Logloom key nor a user's token",
-  ]);
+  assert.deepEqual([status, body.hint], [401, "This is neither a Logloom key nor a user's token"]);
 });
 
 Deno.test("a secret key must be complete, active and in a header", async () => {

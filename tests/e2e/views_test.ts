@@ -80,10 +80,7 @@ Deno.test("Grafana with a view's key sees only the view's records", async () => 
   const loki = (path: string) =>
     call<
       { data: { result: { stream: unknown; values: [string, string][] }[] } & string[] }
-    >(
-      `/functions/v1/logloom-read/loki/api/v1/${path}`,
-      { headers },
-    );
+    >(`/functions/v1/logloom-read/loki/api/v1/${path}`, { headers });
   const found = await loki(`query_range?query=${encodeURIComponent('{env=~".+"}')}`);
   assert.equal(found.status, 200);
   assert.deepEqual(

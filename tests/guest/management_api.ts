@@ -127,11 +127,7 @@ export async function startManagementApi(shop: Shop): Promise<ManagementApi> {
     `name: fake\n${addresses.join("")}project_host: supabase.test\n`,
   );
   return Object.assign(state, {
-    env: {
-      LOGLOOM_MANAGEMENT_API: api,
-      SUPABASE_PROFILE: profile,
-      SUPABASE_ACCESS_TOKEN: token,
-    },
+    env: { LOGLOOM_MANAGEMENT_API: api, SUPABASE_PROFILE: profile, SUPABASE_ACCESS_TOKEN: token },
     [Symbol.asyncDispose]: () => server.shutdown(),
   });
 }

@@ -76,11 +76,7 @@ async function read(tenant: Tenant): Promise<unknown[]> {
   for (const [operation, parameters] of readings) {
     const { status, body } = await call<unknown>(`/rest/v1/rpc/${operation}`, {
       method: "POST",
-      headers: {
-        ...tenant.headers,
-        "content-type": "application/json",
-        prefer: "timezone=UTC",
-      },
+      headers: { ...tenant.headers, "content-type": "application/json", prefer: "timezone=UTC" },
       body: JSON.stringify(parameters),
     });
     assert.equal(status, 200, operation);

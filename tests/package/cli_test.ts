@@ -18,13 +18,7 @@ const { commands, names } = await listed();
 /** A user's machine: an empty folder, which is also the home folder. */
 async function newHome(env: Record<string, string> = {}) {
   const folder = await Deno.makeTempDir();
-  const all = {
-    PATH: Deno.env.get("PATH") ?? "",
-    HOME: folder,
-    TZ: "UTC",
-    NO_COLOR: "1",
-    ...env,
-  };
+  const all = { PATH: Deno.env.get("PATH") ?? "", HOME: folder, TZ: "UTC", NO_COLOR: "1", ...env };
   const command = (args: string[], more: Record<string, string> = {}) =>
     new Deno.Command(program, {
       args,

@@ -301,10 +301,7 @@ const network = fc.oneof(
   ),
 );
 
-const segment = oneOf(
-  raw`a b 0 http status "q\"" "a.b" "http.status" "" 日 x-y_1 "\\"`,
-  '"a b"',
-);
+const segment = oneOf(raw`a b 0 http status "q\"" "a.b" "http.status" "" 日 x-y_1 "\\"`, '"a b"');
 const path = fc.tuple(
   fc.constantFrom("attrs.", "@"),
   fc.array(segment, { minLength: 1, maxLength: 3 }),

@@ -91,11 +91,7 @@ export class Plan {
   get columns(): string[] {
     if (this.patterns) return ["count", "first", "last", "pattern"];
     const time = this.bucket === null ? [] : ["ts"];
-    return [
-      ...this.results,
-      ...time,
-      ...this.by.map(({ name }) => name),
-    ];
+    return [...this.results, ...time, ...this.by.map(({ name }) => name)];
   }
 
   seen(stage: string): void {
@@ -136,11 +132,7 @@ export function readStage(
 class StageReader {
   #at = 0;
 
-  constructor(
-    readonly plan: Plan,
-    readonly tokens: Token[],
-    readonly condition: ReadCondition,
-  ) {}
+  constructor(readonly plan: Plan, readonly tokens: Token[], readonly condition: ReadCondition) {}
 
   get #token(): Token {
     return this.tokens[Math.min(this.#at, this.tokens.length - 1)];
@@ -462,10 +454,7 @@ function tokenize(source: string[], position: number): Token[] {
 }
 
 /** Returns the value of an aggregate over events. For rate it returns their number. */
-export function aggregateOf(
-  { kind, field, condition }: Aggregate,
-  all: Event[],
-): number | null {
+export function aggregateOf({ kind, field, condition }: Aggregate, all: Event[]): number | null {
   const events = all.filter(condition);
   if (field === null) return events.length;
   if (kind === "count_distinct") {

@@ -44,12 +44,7 @@ Deno.test("reading operations give the same answers on a replica, and writing on
   const [apiPort, adminPort] = [freePort(), freePort()];
   const api = postgrestProcess({
     ...stack,
-    ports: {
-      ...stack.ports,
-      postgres: copy.port,
-      postgrest: apiPort,
-      postgrestAdmin: adminPort,
-    },
+    ports: { ...stack.ports, postgres: copy.port, postgrest: apiPort, postgrestAdmin: adminPort },
   });
   await using _beside = await startBeside([
     server(copy, {
@@ -64,11 +59,7 @@ Deno.test("reading operations give the same answers on a replica, and writing on
       headers: { ...tenant.headers, "content-type": "application/json" },
       body: JSON.stringify(parameters),
     });
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: await response.json(),
-    };
+    return { status: response.status, headers: response.headers, body: await response.json() };
   };
 
   // An event that is sent now arrives by replication.

@@ -47,10 +47,7 @@ const names = ["web", "api", "orders"];
 const spansOfCall = 7;
 
 /** Runs three services. `act` tells the first one; then all send what they still have. */
-async function withServices(
-  trial: Trial,
-  act: (tell: Tell) => Promise<void>,
-): Promise<void> {
+async function withServices(trial: Trial, act: (tell: Tell) => Promise<void>): Promise<void> {
   const ports = names.map(freePort);
   const source = await blockOf("opentelemetry.md", "traces.cjs") + service;
   const run = async (at: number, tells: readonly Tell[]): Promise<void> => {

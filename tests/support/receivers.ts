@@ -39,10 +39,7 @@ export function receiveWebhooks(
     url: `http://127.0.0.1:${server.addr.port}`,
     received,
     wait: (count) =>
-      eventually(
-        `${count} webhooks`,
-        () => Promise.resolve(received.length >= count && received),
-      ),
+      eventually(`${count} webhooks`, () => Promise.resolve(received.length >= count && received)),
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
 }

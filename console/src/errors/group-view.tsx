@@ -38,9 +38,7 @@ const RuleDialog = lazy(() =>
 
 /** An error group: its course, who has it, its stack, releases, tags and newest records. */
 export function GroupView({ fingerprint }: { fingerprint: string }) {
-  const answer = useOperation("get_error_group", { p_fingerprint: fingerprint }, {
-    every: 30_000,
-  });
+  const answer = useOperation("get_error_group", { p_fingerprint: fingerprint }, { every: 30_000 });
   return (
     <div className="page">
       <Loaded

@@ -86,10 +86,7 @@ function Internals({ report: { checks } }: { report: HealthReport }) {
               {statusFirst(check ?? {}).map(([key, value]) => (
                 <div key={key}>
                   <dt>
-                    {key.replace(/_(seconds|ms)$|^seconds_/, "").replaceAll(
-                      "_",
-                      " ",
-                    )}
+                    {key.replace(/_(seconds|ms)$|^seconds_/, "").replaceAll("_", " ")}
                   </dt>
                   <dd>{fact(key, value)}</dd>
                 </div>
@@ -113,9 +110,7 @@ function Jobs({ jobs }: { jobs: Record<string, Job> }) {
     <section className="block">
       <h2>{say("Jobs")}</h2>
       <Table label={say("Jobs")} columns={[say("Job"), say("Last success"), say("Last failure")]}>
-        {Object.entries(jobs).sort(([a], [b]) => a < b ? -1 : 1).map((
-          [name, job],
-        ) => (
+        {Object.entries(jobs).sort(([a], [b]) => a < b ? -1 : 1).map(([name, job]) => (
           <tr key={name}>
             <th scope="row">
               <code>{name}</code>

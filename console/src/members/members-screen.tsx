@@ -56,9 +56,7 @@ export default function MembersScreen() {
         }
         empty={{
           title: say("This tenant does not use roles"),
-          about: say(
-            "Every user may do everything until you add the first member.",
-          ),
+          about: say("Every user may do everything until you add the first member."),
         }}
         label={say("Members")}
         columns={[say("User"), say("Role"), say("Since"), actions]}

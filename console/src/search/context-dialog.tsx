@@ -13,9 +13,7 @@ import { say } from "../shared/translate.ts";
 const around = 50;
 
 /** The records of the same host and service just before and after this one. */
-export function ContextDialog(
-  { record, onClose }: { record: LogRecord; onClose: () => void },
-) {
+export function ContextDialog({ record, onClose }: { record: LogRecord; onClose: () => void }) {
   const { zone } = usePreferences();
   const shared = (["host", "service"] as const).flatMap((name) => {
     const value = record[name];

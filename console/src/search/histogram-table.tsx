@@ -8,9 +8,7 @@ export type Bucket = Histogram["buckets"][number];
 export const levels: Level[] = ["debug", "info", "warn", "error"];
 
 /** The chart as a table, for screen readers. */
-export function HistogramTable(
-  { buckets, zone }: { buckets: Bucket[]; zone: Zone },
-) {
+export function HistogramTable({ buckets, zone }: { buckets: Bucket[]; zone: Zone }) {
   const filled = buckets.filter((bucket) => bucket.count > 0);
   return (
     <div

@@ -7,9 +7,7 @@ import { Button } from "../shared/basic-controls.tsx";
 /** How many characters are shown before "Show all" is clicked. */
 const firstPart = 4000;
 
-export function LongText(
-  { text, className }: { text: string; className: string },
-) {
+export function LongText({ text, className }: { text: string; className: string }) {
   const [isWhole, setWhole] = useState(false);
   const isLong = text.length > firstPart;
   return (

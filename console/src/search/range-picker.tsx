@@ -9,9 +9,7 @@ import { ZoneSwitch } from "../shared/zone-switch.tsx";
 import { useFeatures } from "./reader-features.ts";
 import { Button } from "../shared/basic-controls.tsx";
 
-export function RangePicker(
-  { range, isLive }: { range: Range; isLive: boolean },
-) {
+export function RangePicker({ range, isLive }: { range: Range; isLive: boolean }) {
   const { zone } = usePreferences();
   const menu = useRef<HTMLDivElement>(null);
   const id = useId();

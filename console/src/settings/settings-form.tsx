@@ -31,10 +31,7 @@ export function SettingsForm({ settings, mayChange }: {
   const given = { ...config, ...settings.notification_preferences, days: String(retention_days) };
   const edit = (part: Edits) => setEdits((now) => ({ ...now, ...part }));
   const shown = { ...given, ...edits };
-  const save = useChange("update_tenant_settings", [
-    "get_tenant_settings",
-    "list_audit_events",
-  ]);
+  const save = useChange("update_tenant_settings", ["get_tenant_settings", "list_audit_events"]);
   const submit = () => {
     const { days, compression, ...preferences } = without(edits, given);
     save.mutate({

@@ -34,9 +34,7 @@ export function Button({ look = "", ...rest }: ButtonProps) {
 }
 
 /** An error with its hint. */
-export function ErrorNote(
-  { error, retry }: { error: unknown; retry?: () => void },
-) {
+export function ErrorNote({ error, retry }: { error: unknown; retry?: () => void }) {
   if (!error) return null;
   const said = error instanceof Error ? error.message : String(error);
   const hint = error instanceof LogloomError ? error.hint : null;
@@ -51,9 +49,7 @@ export function ErrorNote(
   );
 }
 
-export function Empty(
-  { title, children }: { title: string; children?: ReactNode },
-) {
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="empty">
       <p className="empty-title">{title}</p>

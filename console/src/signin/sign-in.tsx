@@ -9,9 +9,7 @@ import { say } from "../shared/translate.ts";
 
 const SupabaseSignIn = lazy(() => loadPart(() => import("./supabase-sign-in.tsx")));
 
-export function SignIn(
-  { config, session }: { config: Config; session: Session },
-) {
+export function SignIn({ config, session }: { config: Config; session: Session }) {
   return (
     <main className="gate">
       <div className="gate-box">

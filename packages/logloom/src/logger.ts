@@ -73,11 +73,7 @@ export function loggerOf(sender: Sender, options: LoggerOptions, base: Fields): 
       };
       try {
         // A query of supabase-js begins when it is awaited, which must be in the span.
-        const result = await runWith(
-          logger,
-          inside,
-          async (log) => await act(log),
-        );
+        const result = await runWith(logger, inside, async (log) => await act(log));
         log();
         return result;
       } catch (error) {

@@ -156,10 +156,7 @@ Deno.test("a span keeps fields with its own names, and reports fields that canno
         ...["kind", "attributes.kind", "attributes.ts", "status", "attributes.status", "order"],
       ].map((name) => attrs[name])
     ),
-    [
-      ["span", "card", 1, "theirs", undefined, 7],
-      ["span", "card", 1, "error", "theirs", 7],
-    ],
+    [["span", "card", 1, "theirs", undefined, 7], ["span", "card", 1, "error", "theirs", 7]],
   );
   assert.deepEqual(from.failures, ["trap"]);
 });

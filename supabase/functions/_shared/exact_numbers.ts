@@ -8,11 +8,7 @@ const unlikeDouble =
   /[:,[]\s*(-?(?:[\d.]{16,150000}(?:[eE][+-]?\d+)?|\d[\d.]{0,14}[eE][+-]?\d+|0\.0{6}\d{1,7}|\d{1,13}\.\d{0,12}0))(?=\s*[,\]}])/g;
 
 /** Turns each number of a JSON text for which `isText` is true into a string that begins with `before`. */
-export function withTexts(
-  json: string,
-  isText: (number: string) => boolean,
-  before = "",
-): string {
+export function withTexts(json: string, isText: (number: string) => boolean, before = ""): string {
   let quote = json.indexOf('"');
   let outside = 0;
   // A reviver of JSON.parse would take seconds for millions of numbers.

@@ -17,11 +17,7 @@ export interface OutgoingOptions {
   /** Every address of a host name. */
   readonly resolve: (hostname: string) => Promise<readonly string[]>;
   /** Opens a connection to an address, with TLS for `hostname` if given. */
-  readonly connect: (
-    address: string,
-    port: number,
-    hostname?: string,
-  ) => Promise<Deno.Conn>;
+  readonly connect: (address: string, port: number, hostname?: string) => Promise<Deno.Conn>;
 }
 
 export interface OutgoingAnswer {

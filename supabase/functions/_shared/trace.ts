@@ -120,11 +120,7 @@ export function isSpan({ attrs }: TraceRecord): boolean {
 }
 
 /** Adds a node and everything below it. Without recursion, because a sender may nest 10,000 spans. */
-function visit<R extends TraceRecord>(
-  root: Node<R>,
-  seen: Set<Node<R>>,
-  into: Node<R>[],
-): void {
+function visit<R extends TraceRecord>(root: Node<R>, seen: Set<Node<R>>, into: Node<R>[]): void {
   const waiting = [root];
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
     if (seen.has(node)) continue;

@@ -32,10 +32,7 @@ export function createHealthHandler(
       : away(now(), answer.failure.reason ?? answer.failure.error);
     const detailed = views.detailed && {
       ...views.detailed,
-      checks: {
-        ...views.detailed.checks,
-        service_key: { name: serviceKeyName },
-      },
+      checks: { ...views.detailed.checks, service_key: { name: serviceKeyName } },
     };
     return { ...views, detailed };
   }

@@ -44,18 +44,9 @@ async function get(handler: Handler, path: string): Promise<[number, unknown]> {
 Deno.test("/health says that the service runs, without asking the database", async () => {
   await using peer = startPeer(() => Response.json(reportOf("healthy")));
   const handler = handlerFor(peer.url);
-  const running = {
-    status: "healthy",
-    timestamp,
-    message: "Logloom is running",
-  };
+  const running = { status: "healthy", timestamp, message: "Logloom is running" };
   for (
-    const path of [
-      "/health",
-      "/health/",
-      "/functions/v1/health",
-      "/functions/v1/health?x=1",
-    ]
+    const path of ["/health", "/health/", "/functions/v1/health", "/functions/v1/health?x=1"]
   ) {
     assert.deepEqual(await get(handler, path), [200, running]);
   }
@@ -67,18 +58,13 @@ Deno.test("each endpoint shows its part of the database's report", async () => {
   await using peer = startPeer(() => Response.json(reportOf("degraded")));
   const handler = handlerFor(peer.url);
   for (
-    const [name, { available, status, checks: reported }] of Object.entries(
-      endpoints,
-    )
+    const [name, { available, status, checks: reported }] of Object.entries(endpoints)
   ) {
     const service_key = { name: "default" };
     const checks = name === "detailed" ? { ...reported, service_key } : reported;
     const expected = [available ? 200 : 503, { status, timestamp, checks }];
     assert.deepEqual(await get(handler, `/health/${name}`), expected);
-    assert.deepEqual(
-      await get(handler, `/functions/v1/health/${name}`),
-      expected,
-    );
+    assert.deepEqual(await get(handler, `/functions/v1/health/${name}`), expected);
     // If the project has its own `health`, Logloom's function has another name.
     assert.deepEqual(await get(handler, `/logs-health/${name}`), expected);
   }
@@ -108,18 +94,8 @@ Deno.test("readiness is 503 unless healthy, the detailed report only when unheal
 Deno.test("while the database is unreachable all is unhealthy, and unknown values are null", async () => {
   const handler = handlerFor(closedUrl());
   const reason = "Not known: PostgREST does not answer";
-  const queue = {
-    depth: null,
-    oldest_item_age_seconds: null,
-    dead_letters: null,
-    reason,
-  };
-  const writer = {
-    last_run: null,
-    last_duration_ms: null,
-    seconds_since_run: null,
-    reason,
-  };
+  const queue = { depth: null, oldest_item_age_seconds: null, dead_letters: null, reason };
+  const writer = { last_run: null, last_duration_ms: null, seconds_since_run: null, reason };
   const partitions = {
     current_partition: "logs_2026_12_31",
     current_exists: null,
@@ -130,11 +106,7 @@ Deno.test("while the database is unreachable all is unhealthy, and unknown value
   const status = "unhealthy";
   const database = { status, reason: "PostgREST does not answer" };
   const expected: [string, number, unknown][] = [
-    ["/ready", 503, {
-      database,
-      queue: { depth: null, reason },
-      writer: { status, reason },
-    }],
+    ["/ready", 503, { database, queue: { depth: null, reason }, writer: { status, reason } }],
     ["/queue", 200, { queue }],
     ["/writer", 200, { writer }],
     ["/partitions", 200, { partitions }],
@@ -147,11 +119,7 @@ Deno.test("while the database is unreachable all is unhealthy, and unknown value
     }],
   ];
   for (const [path, code, checks] of expected) {
-    assert.deepEqual(await get(handler, `/health${path}`), [code, {
-      status,
-      timestamp,
-      checks,
-    }]);
+    assert.deepEqual(await get(handler, `/health${path}`), [code, { status, timestamp, checks }]);
   }
   assert.equal((await get(handler, "/health"))[0], 200);
 });
@@ -168,16 +136,10 @@ Deno.test("the reason names what is known about an unreachable database", async 
         "The database did not answer in time",
       ],
       [
-        () =>
-          Response.json({ code: "42501", message: "of a tenant" }, {
-            status: 403,
-          }),
+        () => Response.json({ code: "42501", message: "of a tenant" }, { status: 403 }),
         "The database refused to answer (42501)",
       ],
-      [
-        () => new Response("Bad gateway", { status: 502 }),
-        "PostgREST does not answer",
-      ],
+      [() => new Response("Bad gateway", { status: 502 }), "PostgREST does not answer"],
       [
         () => new Response("<html>", { status: 404 }),
         "PostgREST is not reachable (404 from the gateway)",
@@ -189,10 +151,7 @@ Deno.test("the reason names what is known about an unreachable database", async 
     const { checks } = body as {
       checks: Record<string, Record<string, unknown>>;
     };
-    assert.deepEqual([status, checks.database], [503, {
-      status: "unhealthy",
-      reason,
-    }]);
+    assert.deepEqual([status, checks.database], [503, { status: "unhealthy", reason }]);
     assert.equal(checks.writer.reason, `Not known: ${reason}`);
   }
 });
@@ -201,11 +160,7 @@ Deno.test("a hanging database is reported after the time-out", async () => {
   const never = Promise.withResolvers<Response>();
   await using peer = startPeer(() => never.promise);
   const handler = createHealthHandler({
-    callDatabase: createDatabase({
-      url: peer.url,
-      serviceKey: "key",
-      timeoutMs: 50,
-    }),
+    callDatabase: createDatabase({ url: peer.url, serviceKey: "key", timeoutMs: 50 }),
     now: () => now,
     serviceKeyName: "default",
   });
@@ -216,9 +171,7 @@ Deno.test("a hanging database is reported after the time-out", async () => {
 Deno.test("concurrent requests share one call, and the next request makes a new one", async () => {
   await using peer = startPeer(() => Response.json(reportOf("healthy")));
   const handler = handlerFor(peer.url);
-  await Promise.all(
-    Array.from({ length: 50 }, () => get(handler, "/health/ready")),
-  );
+  await Promise.all(Array.from({ length: 50 }, () => get(handler, "/health/ready")));
   assert.equal(peer.requests.length, 1);
   await get(handler, "/health/ready");
   assert.equal(peer.requests.length, 2);
@@ -240,9 +193,7 @@ Deno.test("HEAD is GET without the body, other methods are 405, other paths 404"
     );
     assert.equal(response.status, 405);
     assert.equal(response.headers.get("Allow"), "GET, HEAD, OPTIONS");
-    assert.deepEqual(await response.json(), {
-      error: `Method not allowed: ${method}`,
-    });
+    assert.deepEqual(await response.json(), { error: `Method not allowed: ${method}` });
   }
   const options = await handler(
     new Request("http://localhost/health", { method: "OPTIONS" }),
@@ -250,15 +201,8 @@ Deno.test("HEAD is GET without the body, other methods are 405, other paths 404"
   assert.equal(options.status, 204);
 
   for (
-    const path of [
-      "/health/x",
-      "/health/ready/x",
-      "/health/constructor",
-      "/",
-    ]
+    const path of ["/health/x", "/health/ready/x", "/health/constructor", "/"]
   ) {
-    assert.deepEqual(await get(handler, path), [404, {
-      error: "Unknown health endpoint",
-    }]);
+    assert.deepEqual(await get(handler, path), [404, { error: "Unknown health endpoint" }]);
   }
 });

@@ -104,10 +104,7 @@ class OutcomeOfTenants implements Outcome {
       ...failure?.retryAfter !== undefined && { retry_after: Number(failure.retryAfter) },
     }));
     const rejected = tenants.reduce((sum, one) => sum + one.rejected, this.refusedCount);
-    const errors = [
-      ...this.refused,
-      ...parts.flatMap(({ committed }) => committed.outcome.errors),
-    ];
+    const errors = [...this.refused, ...parts.flatMap(({ committed }) => committed.outcome.errors)];
     return JSON.stringify({
       success: ingested > 0 || parts.every(({ committed }) => !committed.failure) && rejected === 0,
       ingested,

@@ -332,10 +332,7 @@ function read(
   } catch (error) {
     if (error instanceof ExcessiveJson) return failure(400, error.message);
     if (error instanceof TooMuchShared) {
-      return failure(
-        413,
-        "Request too large: its events share too much data to copy into each",
-      );
+      return failure(413, "Request too large: its events share too much data to copy into each");
     }
     if (!(error instanceof TooManyEvents)) throw error;
     const { maxEvents } = protocol;

@@ -52,10 +52,7 @@ export function encodeFile(columns: Columns, label: FileLabel): Uint8Array {
   parquetWrite({
     writer,
     columnData: columnData.map(({ type: _, scale: __, ...column }) => column),
-    schema: [
-      { name: "records", num_children: columnData.length },
-      ...columnData.map(schemaOf),
-    ],
+    schema: [{ name: "records", num_children: columnData.length }, ...columnData.map(schemaOf)],
     codec: "GZIP",
     compressors: { GZIP: (bytes) => gzipSync(bytes, { level: 7 }) },
     rowGroupSize: Math.max(columns.id.length, 1),

@@ -60,9 +60,7 @@ Deno.test("a channel's answer says whether the message arrived, is tried again, 
   // Discord: https://discord.com/developers/docs/topics/rate-limits
   assert.deepEqual(await answered(reply(204)), delivered(204));
   assert.deepEqual(
-    await answered(
-      reply(429, { "Retry-After": "65", "X-RateLimit-Reset-After": "64.57" }, "{}"),
-    ),
+    await answered(reply(429, { "Retry-After": "65", "X-RateLimit-Reset-After": "64.57" }, "{}")),
     later(429, 65),
   );
   assert.deepEqual(await answered(reply(429, { "Retry-After": "0.3" })), later(429, 1));

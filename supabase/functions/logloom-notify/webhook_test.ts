@@ -29,10 +29,7 @@ Deno.test("a receiver can verify a webhook with the library", async () => {
     verified.push(new Webhook(secret).verify(body, Object.fromEntries(headers)));
     return new Response(null, { status: 204 });
   });
-  const outcome = await deliverWebhook({
-    ...message,
-    url: `${peer.url}/a%20b?c=d#e`,
-  }, options());
+  const outcome = await deliverWebhook({ ...message, url: `${peer.url}/a%20b?c=d#e` }, options());
   assert.deepEqual(outcome, { outcome: "delivered", status: 204 });
   assert.deepEqual(verified, [JSON.parse(message.body)]);
   const [{ method, path, headers }] = peer.requests;
@@ -107,12 +104,7 @@ const encode = (text: string) => new TextEncoder().encode(text);
 Deno.test("an answer may come in pieces, and after interim answers", async () => {
   await withRawPeer(async (conn) => {
     for (
-      const piece of [
-        "HTTP/1.1 100 Continue\r\n\r\nHT",
-        "TP/1.1 201 Cre",
-        "ated\r\n\r",
-        "\n",
-      ]
+      const piece of ["HTTP/1.1 100 Continue\r\n\r\nHT", "TP/1.1 201 Cre", "ated\r\n\r", "\n"]
     ) {
       await conn.write(encode(piece));
     }
@@ -141,11 +133,7 @@ Deno.test("an answer that is not HTTP is not a delivery", async () => {
       // The client may have read enough and disconnected.
       await conn.write(encode(text)).catch(() => {});
     }, async (url) => {
-      assert.deepEqual(
-        await deliverWebhook({ ...message, url }, options()),
-        refused,
-        text,
-      );
+      assert.deepEqual(await deliverWebhook({ ...message, url }, options()), refused, text);
     });
   }
 });
@@ -163,10 +151,7 @@ Deno.test("a receiver that does not answer, or only slowly, is dropped after the
       if (text !== "") await conn.write(encode(text));
       await over.promise;
     }, async (url) => {
-      const outcome = await deliverWebhook(
-        { ...message, url },
-        options({ timeoutMs: 200 }),
-      );
+      const outcome = await deliverWebhook({ ...message, url }, options({ timeoutMs: 200 }));
       assert.deepEqual(outcome, expected);
       // The client left before the answer ended.
       over.resolve();
@@ -177,10 +162,7 @@ Deno.test("a receiver that does not answer, or only slowly, is dropped after the
 Deno.test("a connection that opens after the time-out is closed", async () => {
   const late = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
-  const conn = {
-    close: closed.resolve,
-    write: () => Promise.reject(new Error("closed")),
-  };
+  const conn = { close: closed.resolve, write: () => Promise.reject(new Error("closed")) };
   const outcome = await deliverWebhook(
     message,
     options({
@@ -198,10 +180,7 @@ Deno.test("a connection that opens after the time-out is closed", async () => {
 });
 
 Deno.test("an unreachable receiver is tried again, and the error does not name its address", async () => {
-  const away = await deliverWebhook(
-    { ...message, url: closedUrl() },
-    options(),
-  );
+  const away = await deliverWebhook({ ...message, url: closedUrl() }, options());
   assert.deepEqual(away, {
     outcome: "retry",
     error: "The connection was refused",
@@ -311,11 +290,7 @@ Deno.test("the connection uses the address that was checked", async () => {
     ["93.184.215.14", 443, "example.com"],
     ["2606:2800:21f:cb07:6820:80da:af6b:8b2c", 8443, "example.com"],
     ["93.184.215.14", 443, "93.184.215.14"],
-    [
-      "2606:2800:21f:cb07:6820:80da:af6b:8b2c",
-      443,
-      "2606:2800:21f:cb07:6820:80da:af6b:8b2c",
-    ],
+    ["2606:2800:21f:cb07:6820:80da:af6b:8b2c", 443, "2606:2800:21f:cb07:6820:80da:af6b:8b2c"],
   ]);
 });
 
@@ -418,24 +393,13 @@ Deno.test("no webhook reaches internal addresses", async () => {
   for (const host of forbiddenHosts) {
     const url = `https://${host}/latest/meta-data/`;
     const never = closed(() => Promise.reject(new Error(`${host} was taken for a name`)));
-    assert.deepEqual(
-      await deliverWebhook({ ...message, url }, never),
-      private_,
-      host,
-    );
+    assert.deepEqual(await deliverWebhook({ ...message, url }, never), private_, host);
   }
   for (const addresses of forbiddenAnswers) {
-    const outcome = await deliverWebhook(
-      message,
-      closed(() => Promise.resolve(addresses)),
-    );
+    const outcome = await deliverWebhook(message, closed(() => Promise.resolve(addresses)));
     assert.deepEqual(outcome, private_, addresses.join());
   }
-  const notAllowed = {
-    outcome: "failed",
-    error: "The URL is not allowed",
-    status: undefined,
-  };
+  const notAllowed = { outcome: "failed", error: "The URL is not allowed", status: undefined };
   for (const url of forbiddenUrls) {
     const outcome = await deliverWebhook(
       { ...message, url },
@@ -466,11 +430,7 @@ Deno.test("this machine can be a receiver only if the stack allows it", async ()
 
 Deno.test("without a secret nothing is sent, because the rule was deleted", async () => {
   await using peer = startPeer(() => new Response("ok"));
-  const outcome = await deliverWebhook({
-    ...message,
-    url: peer.url,
-    secrets: [],
-  }, options());
+  const outcome = await deliverWebhook({ ...message, url: peer.url, secrets: [] }, options());
   assert.deepEqual(outcome, {
     outcome: "failed",
     error: "The alert rule was deleted",

@@ -46,11 +46,7 @@ where source in ('${sources.join("', '")}') order by timestamp, id limit ${rows}
 }
 
 /** The page of an answer `{result, error}`, without what Logloom itself caused. Undefined if it has no logs. */
-export function pageOf(
-  text: string,
-  rows: number,
-  isOwn: DrainSender["isOwn"],
-): Page | undefined {
+export function pageOf(text: string, rows: number, isOwn: DrainSender["isOwn"]): Page | undefined {
   const { result } = Object(parseJson(text)) as { result?: unknown };
   if (!Array.isArray(result) || !result.every(isLog)) return undefined;
   const events = new EventCollector(rows, text.length);
@@ -72,10 +68,7 @@ export function pageOf(
     id,
     ...Object.fromEntries(eventFields.map((field) => [field, batch[`p_${field}`]?.[at]])),
   }));
-  return {
-    records,
-    last: result.length < rows ? undefined : isoOf(result.at(-1).timestamp),
-  };
+  return { records, last: result.length < rows ? undefined : isoOf(result.at(-1).timestamp) };
 }
 
 function isLog(row: unknown): boolean {

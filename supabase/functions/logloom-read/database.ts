@@ -20,9 +20,7 @@ export type ReadDatabase = (
 
 const maxAnswerBytes = 10 * 1024 * 1024;
 
-export function createReadDatabase(
-  { url, serviceKey, timeoutMs }: DatabaseOptions,
-): ReadDatabase {
+export function createReadDatabase({ url, serviceKey, timeoutMs }: DatabaseOptions): ReadDatabase {
   const service = serviceHeaders(serviceKey);
 
   return async (reader, operation, parameters) => {

@@ -51,10 +51,7 @@ export async function recordsOfTrace(read: Read, id: string, range: Given = {}) 
   const text = quoted(id);
   const refused = await addIfAllowed(`req_id:${text}`, { p_ts_from: "1970-01-01T00:00:00Z" });
   const times = [records[0], records.at(-1)].flatMap((one) => one ? Date.parse(one.ts) : []);
-  const around = {
-    p_ts_from: new Date(times[0] - hourMs),
-    p_ts_to: new Date(times[1] + hourMs),
-  };
+  const around = { p_ts_from: new Date(times[0] - hourMs), p_ts_to: new Date(times[1] + hourMs) };
   if (!isCut) {
     const others = refused === undefined ? ` -req_id:${text}` : "";
     const error = await addIfAllowed(

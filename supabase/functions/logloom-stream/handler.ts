@@ -115,10 +115,7 @@ async function serve(
       ...settlement(outcome, batch),
       p_secrets: resealed,
     });
-    const settled = await settle(
-      () => callDatabase("settle_log_stream_batch", parameters),
-      pause,
-    );
+    const settled = await settle(() => callDatabase("settle_log_stream_batch", parameters), pause);
     if (!settled.ok || !(JSON.parse(settled.value) as { more: boolean }).more) return;
   }
 }

@@ -148,9 +148,7 @@ inBrowser("a search becomes an alert rule", async () => {
   await dialog.getByLabel("Name", { exact: true }).fill("Shop fails");
   await dialog.getByLabel("Compare with what was usual").check();
   await dialog.getByText("There are fewer than three days of records").waitFor();
-  await dialog.getByRole("option", { name: "> above usual by" }).waitFor({
-    state: "attached",
-  });
+  await dialog.getByRole("option", { name: "> above usual by" }).waitFor({ state: "attached" });
   assert.equal(await dialog.getByLabel("Deviations").inputValue(), "4");
   assert.deepEqual(await accessibilityFaults(page), []);
   await dialog.getByRole("button", { name: "Create the rule" }).click();

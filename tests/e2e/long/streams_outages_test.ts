@@ -86,10 +86,7 @@ interface Trial {
   readonly arrived: (sql: Database) => Promise<readonly [number, number]>;
 }
 
-async function trialOf(
-  kind: keyof typeof ownReceivers,
-  killed: Promise<void>,
-): Promise<Trial> {
+async function trialOf(kind: keyof typeof ownReceivers, killed: Promise<void>): Promise<Trial> {
   const { path, config, secret, id } = ownReceivers[kind];
   const name = kind.replaceAll("_", "-");
   const [source, target] = [await newTenant(`from-${name}`), await newTenant(`to-${name}`)];

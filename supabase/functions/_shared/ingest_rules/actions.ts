@@ -92,11 +92,7 @@ function readerOf(from: Place | string): (records: Records) => string | null {
  * that to 1, so that it halves the records again, and keeps the same requests as rules of other services. A record that
  * passes one of the lists of tests is kept as it is.
  */
-function sampleOf(
-  rate: number,
-  by: "req_id" | "record",
-  keep: readonly (readonly Test[])[],
-): Act {
+function sampleOf(rate: number, by: "req_id" | "record", keep: readonly (readonly Test[])[]): Act {
   const kept = keep.map((tests) => tests.map((test) => conditionOf(test, true)));
   return (records, { budget, salt, shares }, counts) => {
     if (kept.some((conditions) => allHold(conditions, records, budget, true))) return false;

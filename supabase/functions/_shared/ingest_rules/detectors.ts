@@ -20,10 +20,7 @@ export const readNames = /secret|authorization|bearer/i;
 
 /** The detectors by name, in the order in which they replace: the most specific first. */
 export const detectors: readonly (readonly [string, Detector])[] = [
-  ["logloom_key", {
-    trigger: /ll[tpc]?_/,
-    find: matching(/ll[tpc]?_[0-9A-Za-z]{36}/g),
-  }],
+  ["logloom_key", { trigger: /ll[tpc]?_/, find: matching(/ll[tpc]?_[0-9A-Za-z]{36}/g) }],
   ["supabase_key", {
     trigger: /sbp?_/,
     find: matching(/sb_(?:secret|publishable)_[\w-]{8,}|sbp_(?:\w{1,8}_)?[0-9a-f]{40}/g),
@@ -55,19 +52,9 @@ export const detectors: readonly (readonly [string, Detector])[] = [
     ),
     readsNames: true,
   }],
-  ["email", {
-    trigger: /[@%]/,
-    find: findEmails,
-  }],
-  ["iban", {
-    trigger: /[A-Za-z]{2}\d\d/,
-    find: findIbans,
-  }],
-  ["card", {
-    trigger: /\d[ -]?\d[ -]?\d[ -]?\d[ -]?\d/,
-    find: findCards,
-    readsNumbers: true,
-  }],
+  ["email", { trigger: /[@%]/, find: findEmails }],
+  ["iban", { trigger: /[A-Za-z]{2}\d\d/, find: findIbans }],
+  ["card", { trigger: /\d[ -]?\d[ -]?\d[ -]?\d[ -]?\d/, find: findCards, readsNumbers: true }],
   ["phone", {
     trigger: /[+%]/,
     find: matching(

@@ -25,14 +25,7 @@ const maxCharacters = 1000;
 const maxRepeat = 100;
 const maxWritten = 256;
 
-const controls: Record<string, string> = {
-  a: "\x07",
-  f: "\f",
-  n: "\n",
-  r: "\r",
-  t: "\t",
-  v: "\v",
-};
+const controls: Record<string, string> = { a: "\x07", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" };
 
 const any = (parts: readonly Part[]): Part =>
   parts.length === 1 ? parts[0] : { kind: "any", parts };

@@ -177,10 +177,7 @@ const written: readonly (readonly [by: string, event: object, record: object])[]
     msg: "a",
     attrs: { datetime: { date: "2026-11-21 13:34:56", timezone: "CET" } },
   }],
-  ["Serilog JSON, not rendered", {
-    MessageTemplate: "declined {Id}",
-    Properties: { Id: 7 },
-  }, {
+  ["Serilog JSON, not rendered", { MessageTemplate: "declined {Id}", Properties: { Id: 7 } }, {
     msg: "declined 7",
     attrs: { MessageTemplate: "declined {Id}", Properties: { Id: 7 } },
   }],

@@ -86,10 +86,7 @@ Deno.test("a body that is not a push gets 400 with a text, and agents' probes ar
 
 Deno.test("only Supabase's own drain leaves out requests to ingest", async () => {
   const path = "/functions/v1/ingest";
-  const entries: Entry[] = [
-    ["POST", { metadata_request_path: path }],
-    [`POST ${path} failed`],
-  ];
+  const entries: Entry[] = [["POST", { metadata_request_path: path }], [`POST ${path} failed`]];
   for (const [source, kept] of [["supabase", 1], ["nginx", 2]] as const) {
     const answers = [
       await receive("/loki/api/v1/push", { headers: json, body: push({ source }, entries) }),

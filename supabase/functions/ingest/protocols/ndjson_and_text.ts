@@ -143,11 +143,7 @@ export function defaultsOf(query: URLSearchParams): Envelope["defaults"] {
   const service = shortParameter(query, "service");
   const host = shortParameter(query, "host") ?? shortParameter(query, "hostname");
   const env = shortParameter(query, "env");
-  return {
-    ...service && { service },
-    ...host && { host },
-    ...env && { env },
-  };
+  return { ...service && { service }, ...host && { host }, ...env && { env } };
 }
 
 /** A query parameter, cut to 255 characters. */

@@ -155,13 +155,7 @@ Deno.test("LogDNA: requests of its own client, with JSON in lines split into mem
   const common = { ts: time, service: "shop", host: "web-1" };
   assert.deepEqual(events, [
     { ...common, level: "info", msg: "hi", env: "prod", attrs: { meta: {} } },
-    {
-      ...common,
-      level: "error",
-      msg: "declined",
-      service: "pay",
-      attrs: { order: 7, meta: {} },
-    },
+    { ...common, level: "error", msg: "declined", service: "pay", attrs: { order: 7, meta: {} } },
     { ...common, level: "warn", msg: "slow", attrs: { meta: {} } },
     { ...common, level: "info", msg: "{not JSON}", attrs: { meta: {} } },
   ]);

@@ -214,10 +214,7 @@ Deno.test("a request of another kind is refused with its fault", async () => {
       { resourceSpans: [{ scopeSpans: [{ spans: [{ parent_span_id: "" }] }] }] },
       "OTLP's JSON has parentSpanId, not parent_span_id",
     ],
-    [
-      { resourceSpans: [{ scopeSpans: [{ spans: [{ events: {} }] }] }] },
-      "events must be an array",
-    ],
+    [{ resourceSpans: [{ scopeSpans: [{ spans: [{ events: {} }] }] }] }, "events must be an array"],
   ];
   for (const [body, message] of refused) {
     const { status, text, events } = await receive("/v1/traces", {

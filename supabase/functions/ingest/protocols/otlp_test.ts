@@ -267,10 +267,7 @@ Deno.test("ids are stored as hexadecimal, in whatever form a sender writes them"
     ["A".repeat(22), undefined],
   ];
   for (
-    const [sent, stored] of [
-      [[...Buffer.from(traceId, "hex")], traceId],
-      [{ low: 1 }, '{"low":1}'],
-    ]
+    const [sent, stored] of [[[...Buffer.from(traceId, "hex")], traceId], [{ low: 1 }, '{"low":1}']]
   ) {
     const logRecords = [{ traceId: sent }];
     const { events } = await send(

@@ -130,10 +130,7 @@ const deliveries: Record<string, Delivery> = {
   }),
   // By default the message is the event's name, and the body has the other members.
   otlp: otlp((eventName, rest) => ({ eventName, body: rest as { [key: string]: string } })),
-  "flattened OTLP": otlp((body, rest) => ({
-    body,
-    attributes: Object.fromEntries(flat(rest)),
-  })),
+  "flattened OTLP": otlp((body, rest) => ({ body, attributes: Object.fromEntries(flat(rest)) })),
 };
 
 for (const [form, deliver] of Object.entries(deliveries)) {

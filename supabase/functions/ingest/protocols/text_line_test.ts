@@ -89,12 +89,7 @@ const printed: readonly (readonly [
   [".NET console", null, "error", "fail: App.Pay[0]", "fail"],
   ["Erlang", ".123456", "error", "2026-11-28T14:22:18.123456+02:00 error: declined"],
   ["syslog", null, undefined, "Nov 28 14:22:18 web-1 app[1]: declined"],
-  [
-    "syslog, RFC 5424",
-    ".123",
-    "info",
-    "<165>1 2026-11-28T12:22:18.123Z web-1 app 1 - - declined",
-  ],
+  ["syslog, RFC 5424", ".123", "info", "<165>1 2026-11-28T12:22:18.123Z web-1 app 1 - - declined"],
   ["squid", ".123", undefined, "1795868538.123     45 192.0.2.1 TCP_MISS/200"],
   ["the kernel", null, undefined, "[   12.345678] usb 1-1: new device"],
   ["prose", "", undefined, "2026-11-28 12:22:18 the user saw an error: declined"],

@@ -80,11 +80,7 @@ export async function series(request: Request): Answer {
     }
     warnings = [...warnings, ...cut(rows, "series, the largest ones").warnings ?? []];
   }
-  return {
-    status: "success",
-    ...warnings.length > 0 && { warnings },
-    data: [...found.values()],
-  };
+  return { status: "success", ...warnings.length > 0 && { warnings }, data: [...found.values()] };
 }
 
 async function countedBy(

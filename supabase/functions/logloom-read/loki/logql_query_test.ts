@@ -57,10 +57,7 @@ Deno.test("a LogQL query becomes one of ours, with all values in quotes", async 
       'log_series env:"p" | extract_regexp "^[^ ]*(?: (?P<code>[^ ]*)(?: .*)?)?" | ' +
       "count() by (60s), attrs.code",
     ],
-    [
-      'sum by (code) (rate({env="p"} | pattern "<_>: <code> <_>" [5m]))',
-      'search_logs env:"p"',
-    ],
+    ['sum by (code) (rate({env="p"} | pattern "<_>: <code> <_>" [5m]))', 'search_logs env:"p"'],
     ['{env="p"} | regexp "(?P<n>.*)[0-9]" | n=~"a.*"', 'search_logs env:"p"'],
     ['{env="p"} | regexp "(?P<n>[0-9]+)" | json | n="1"', 'search_logs env:"p"'],
     ['{env="p"} | regexp "a(b)"', "400 regexp: at least one named capture must be supplied"],

@@ -123,11 +123,7 @@ export function streamsOf(found: readonly Found[], isCategorized: boolean) {
       ...Object.keys(metadata).length > 0 && { structuredMetadata: metadata },
       ...Object.keys(parsed).length > 0 && { parsed },
     };
-    entries.values.push([
-      String(nanosecondsOfTs(ts)),
-      entry.line,
-      ...isCategorized ? [more] : [],
-    ]);
+    entries.values.push([String(nanosecondsOfTs(ts)), entry.line, ...isCategorized ? [more] : []]);
   }
   return [...streams.values()];
 }

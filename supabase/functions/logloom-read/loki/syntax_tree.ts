@@ -119,8 +119,6 @@ export function groupingOf(node: Node): Grouping {
   if (grouping === undefined) return { isWithout: false, names: [] };
   return {
     isWithout: childOf(grouping, "Without") !== undefined,
-    names: [
-      ...new Set(itemsOf(childOf(grouping, "Labels"), "Identifier").map(({ text }) => text)),
-    ],
+    names: [...new Set(itemsOf(childOf(grouping, "Labels"), "Identifier").map(({ text }) => text))],
   };
 }

@@ -55,9 +55,7 @@ export async function parametersOf(request: Request, depth = 0): Promise<string 
         `Invalid ${
           nested[0].slice(0, 60)
         }: objects and lists of anything but texts are not allowed`,
-        {
-          name: "reading.parameter_is_invalid",
-        },
+        { name: "reading.parameter_is_invalid" },
       );
     }
   } catch {

@@ -77,9 +77,7 @@ function list(cli: Cli): Command {
 
 const signs = { gt: ">", gte: ">=", lt: "<", lte: "<=", eq: "=", neq: "!=" };
 
-function condition(
-  { comparison, threshold, window_minutes, baseline, kind }: AlertRule,
-): string {
+function condition({ comparison, threshold, window_minutes, baseline, kind }: AlertRule): string {
   if (kind === "new_error") return "new and returning errors";
   const what = baseline ? ` deviations from ${baseline.days} days` : "";
   return `${signs[comparison]} ${threshold}${what} in ${window_minutes} min`;

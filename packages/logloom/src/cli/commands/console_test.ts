@@ -113,10 +113,7 @@ Deno.test("open opens the hosted console, or says what to do if there is none", 
   };
   await Deno.mkdir(`${folder}/logloom`);
   const profile = { url: peer.url, api_key: "ll_x", health: "logs-health" };
-  await Deno.writeTextFile(
-    `${folder}/logloom/profiles.json`,
-    JSON.stringify({ default: profile }),
-  );
+  await Deno.writeTextFile(`${folder}/logloom/profiles.json`, JSON.stringify({ default: profile }));
   assert.deepEqual(await open(address), { code: 0, out: `${address}\n`, err: "" });
   const opened = `${folder}/${browser}.opened`;
   await eventually("the browser is started", () => exists(opened));

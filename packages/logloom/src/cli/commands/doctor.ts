@@ -60,11 +60,7 @@ async function checkAddress(
   }
 }
 
-async function checkService(
-  cli: Cli,
-  options: Options,
-  hasDatabase: boolean,
-): Promise<Finding[]> {
+async function checkService(cli: Cli, options: Options, hasDatabase: boolean): Promise<Finding[]> {
   const service = await findService(cli, options).catch((error) => {
     // The database alone can be checked.
     if (hasDatabase) return undefined;

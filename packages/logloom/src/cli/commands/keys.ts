@@ -63,11 +63,7 @@ a view has the scope read alone, for a view limits nothing that is sent.`,
   }))
     .argument("<name>", "what it is for")
     .option("--expires-at <time>", "when it stops working, as 2027-01-31; else never")
-    .option(
-      "--scopes <scopes>",
-      "what it may do: ingest, read, audit, or several",
-      "ingest",
-    )
+    .option("--scopes <scopes>", "what it may do: ingest, read, audit, or several", "ingest")
     .option("--view <view>", "the name or id of the view that it reads in; else all records")
     .option("--json", "all of it as a JSON object")
     .action(async (name: string, options: CreateOptions) => {

@@ -33,9 +33,7 @@ Deno.test("doctor says what Logloom takes from the project, and how to take less
   assert.deepEqual(projectFindings({ alerts: { console_url: "https://x.example" } }), []);
   assert.deepEqual(
     projectFindings({ alerts: { console_url: null } }).map((one) => one.message),
-    [
-      "without a link to the console",
-    ],
+    ["without a link to the console"],
   );
   assert.match(mendOf("database", undefined), /^The functions cannot call the database/);
   assert.match(mendOf("database", "read_only"), /^Make room/);

@@ -56,11 +56,7 @@ function graded({ body, reason }: Exchange): Finding[] {
   const bad = Object.entries({ ...others, ...jobs } as Record<string, Check>)
     .filter(([, { status = "healthy" }]) => status !== "healthy")
     .map(([name, { status, reason, state }]) =>
-      wrong(
-        `health of ${name}`,
-        reason ? `${status}: ${reason}` : `${status}`,
-        mendOf(name, state),
-      )
+      wrong(`health of ${name}`, reason ? `${status}: ${reason}` : `${status}`, mendOf(name, state))
     );
   const project = projectFindings(others);
   if (bad.length > 0) return [...bad, ...project];
@@ -123,10 +119,7 @@ async function ingestFinding(url: string, token: string, signal: AbortSignal): P
 }
 
 /** Gets a new token, so that Auth calls the hook now. */
-async function freshToken(
-  options: TargetOptions,
-  token: Session["token"],
-): Promise<string> {
+async function freshToken(options: TargetOptions, token: Session["token"]): Promise<string> {
   if (typeof token === "string") return token;
   const name = profileName(options);
   const isRenewable = (await readProfile(name))?.session?.refresh_token !== undefined;

@@ -52,9 +52,6 @@ Deno.test("doctor asks health by the name that it has in the project", async () 
   const folder = home.path;
   await Deno.mkdir(`${folder}/logloom`);
   const profile = { url: peer.url, api_key: "ll_x", health: "logs-health" };
-  await Deno.writeTextFile(
-    `${folder}/logloom/profiles.json`,
-    JSON.stringify({ default: profile }),
-  );
+  await Deno.writeTextFile(`${folder}/logloom/profiles.json`, JSON.stringify({ default: profile }));
   assert.deepEqual(await says(folder), ["ok"], "as init stored it");
 });

@@ -159,9 +159,7 @@ Deno.test("a redirect is not followed and ends the run, so the key goes to no ot
   await using peer = startPeer(() => Response.redirect(`${elsewhere.url}/x`, 308));
   await assert.rejects(
     senderTo(peer.url).send(batch),
-    new Failure(
-      `the address answers with a redirect to ${elsewhere.url}/x: name that one`,
-    ),
+    new Failure(`the address answers with a redirect to ${elsewhere.url}/x: name that one`),
   );
   assert.deepEqual([peer.requests.length, elsewhere.requests.length], [1, 0]);
 });
