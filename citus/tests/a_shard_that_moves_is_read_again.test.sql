@@ -181,9 +181,7 @@ select is(
 );
 select pg_temp.act_as_postgres();
 select is(currval('pg_temp.tries'), 1::bigint, 'after one try');
-select is(
-  (select count(*) from logloom_private.failures), 1::bigint, 'and nothing else changed'
-);
+select is((select count(*) from logloom_private.failures), 1::bigint, 'and nothing else changed');
 
 select * from finish();
 rollback;

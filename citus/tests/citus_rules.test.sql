@@ -261,14 +261,12 @@ select results_eq(
 select set_eq(
   $$select pg_temp.refused_in('delete from logloom.logs l where l.ts < now() - random() * x;
     update logloom_private.log_counts c set events = lower(a), b = clock_timestamp();')$$,
-  array['random', 'clock_timestamp'],
-  'a volatile function is found'
+  array['random', 'clock_timestamp'], 'a volatile function is found'
 );
 select set_eq(
   $$select pg_temp.refused_in('insert into logloom_private.log_days (day) select clock_timestamp()
     on conflict (tenant_id, day) do update set day = now() + lower(a)')$$,
-  array['now'],
-  'and a function that is not immutable in "do update set"'
+  array['now'], 'and a function that is not immutable in "do update set"'
 );
 select set_eq(
   $$select pg_temp.rows_passed_in('select logloom_private.f(c, 1), logloom_private.g(c.a)

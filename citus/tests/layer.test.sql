@@ -105,16 +105,10 @@ select set_eq(
 \ir ../install.psql
 select logloom_citus.replace_functions();
 select logloom_citus.disable();
-select is(
-  logloom_private.last_sealed(), 'epoch', 'disable() restores the migration''s function'
-);
+select is(logloom_private.last_sealed(), 'epoch', 'disable() restores the migration''s function');
 select results_eq(
   $$select (regexp_match(d.definition, 'logloom_private\.\w+'))[1]
-    from (
-      select c.definition from pg_temp.core() c
-      except
-      select b.definition from before b
-    ) d$$,
+    from (select c.definition from pg_temp.core() c except select b.definition from before b) d$$,
   $$values ('logloom_private.last_sealed')$$,
   'everything else is unchanged'
 );

@@ -143,8 +143,7 @@ update logloom.tenant_members m set role = 'viewer', view_id = v.view_id from v
 where m.user_id = 'alice';
 select is(
   pg_temp.verdict(m.token),
-  'The user who created the ingest token may no longer send, or has signed out.',
-  'a viewer may not'
+  'The user who created the ingest token may no longer send, or has signed out.', 'a viewer may not'
 ) from made m;
 delete from logloom.tenant_members m where m.user_id = 'alice';
 select is(
@@ -174,9 +173,7 @@ select set_config(
   (current_setting('request.jwt.claims')::jsonb || jsonb_build_object('session_id', s.id))::text,
   true
 ), s.id as session_id
-from (
-  values ('5e551011-0000-4000-8000-000000000000')
-) s (id);
+from (values ('5e551011-0000-4000-8000-000000000000')) s (id);
 create temp table of_session as select * from public.create_ingest_token(p_service => 'session');
 select set_config(
   'request.jwt.claims',
@@ -252,8 +249,7 @@ select public.delete_tenant(p_tenant_id => 'acme');
 select pg_temp.act_as_postgres();
 select is_empty('select from logloom_private.ingest_tokens', 'a deleted tenant has no tokens');
 select is(
-  pg_temp.verdict(o.token),
-  'There is no such API key or ingest token in this project.',
+  pg_temp.verdict(o.token), 'There is no such API key or ingest token in this project.',
   'and its tokens are not valid'
 ) from of_project o;
 

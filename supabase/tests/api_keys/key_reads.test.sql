@@ -48,9 +48,7 @@ select is(
 );
 select is(pg_temp.reads_of('umbrella'), null, 'another tenant sees nothing');
 select lives_ok('select logloom_private.purge_old_rows()', 'old counts are purged');
-select is(
-  pg_temp.reads_of('acme'), 'log_histogram 0: 7', 'after 31 days the counts are gone'
-);
+select is(pg_temp.reads_of('acme'), 'log_histogram 0: 7', 'after 31 days the counts are gone');
 delete from logloom.tenants t where t.tenant_id = 'acme';
 select is_empty('select from logloom_private.key_reads', 'counts are deleted with their key');
 

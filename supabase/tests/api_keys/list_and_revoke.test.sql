@@ -61,9 +61,7 @@ select is(
   '{"name": "key 3", "reads": [], "days_since_creation": 3, "days_since_last_use": 1}',
   'use is shown in whole days'
 )
-from public.get_api_key_usage(
-  p_key_id => (select i.key_id from ids i where i.name = 'key 3')
-) u;
+from public.get_api_key_usage(p_key_id => (select i.key_id from ids i where i.name = 'key 3')) u;
 select is(
   (select u.days_since_last_use from public.get_api_key_usage(
     p_key_id => (select i.key_id from ids i where i.name = 'key 1')
@@ -71,9 +69,7 @@ select is(
   null, 'an unused key shows null'
 );
 
-select is(
-  to_jsonb(r), '{"success": true}', 'a key is revoked'
-)
+select is(to_jsonb(r), '{"success": true}', 'a key is revoked')
 from public.revoke_api_key(p_key_id => (select i.key_id from ids i where i.name = 'key 2')) r;
 select is(
   (select k.status || ' ' || (k.revoked_at = now()) from public.list_api_keys() k
@@ -83,9 +79,7 @@ select is(
 select pg_temp.act_as_postgres();
 update logloom.api_keys set revoked_at = now() - interval '1 hour' where name = 'key 2';
 select pg_temp.act_as_user('acme', 'bob');
-select is(
-  to_jsonb(r), '{"success": true}', 'revoking it again'
-)
+select is(to_jsonb(r), '{"success": true}', 'revoking it again')
 from public.revoke_api_key(p_key_id => (select i.key_id from ids i where i.name = 'key 2')) r;
 select is(
   (select k.revoked_at from public.list_api_keys() k where k.name = 'key 2'),

@@ -183,8 +183,7 @@ from taken t;
 select results_eq(
   $$ select g.reason from logloom_private.archive_garbage g, taken t
     where g.object_key = t.work ->> 'key' $$,
-  array['abandoned'],
-  'its object is to be deleted'
+  array['abandoned'], 'its object is to be deleted'
 );
 select is_empty(
   $$ select from logloom.archive_parts p, taken t where p.object_key = t.work ->> 'key' $$,
@@ -237,8 +236,7 @@ select is(
     select logloom_private.awaits_archive('acme', c.day + 2, c.day + 2 + d)
     from unnest('{31,37,38}'::integer[]) d
   ),
-  array[true, true, false],
-  'after archive_grace a day is not kept for the archive'
+  array[true, true, false], 'after archive_grace a day is not kept for the archive'
 )
 from clock c;
 

@@ -92,8 +92,7 @@ select is(
 delete from logloom_private.archive_garbage g where true;
 update work set work = pg_temp.claim();
 select is(
-  w.work ->> 'part_id', '00000000-0000-4000-8000-000000000002',
-  'a missing file is checked, too'
+  w.work ->> 'part_id', '00000000-0000-4000-8000-000000000002', 'a missing file is checked, too'
 )
 from work w;
 select pg_temp.settle(w.work, '{"missing": true}') from work w;
@@ -138,8 +137,7 @@ select is(
 update work set work = pg_temp.claim();
 select is(
   w.work ->> 'kind' || ' ' || (w.work ->> 'key'),
-  'recall logloom/erasures/00000000-0000-4000-8000-0000000000aa.json',
-  'an unknown note is read'
+  'recall logloom/erasures/00000000-0000-4000-8000-0000000000aa.json', 'an unknown note is read'
 )
 from work w;
 
@@ -202,9 +200,7 @@ select results_eq(
   'as it was requested'
 );
 select ok(not logloom_private.repeat_erasure(), 'only once');
-select is(
-  e.emptied, array['00000000-0000-4000-8000-000000000001'::uuid], 'and needs no other note'
-)
+select is(e.emptied, array['00000000-0000-4000-8000-000000000001'::uuid], 'and needs no other note')
 from logloom_private.archive_erasures e
 where e.noted_at is not null;
 
@@ -234,9 +230,7 @@ select logloom_private.begin_archive_erasure(
 )
 from logloom.retention_runs r
 where r.tenant_id = 'gone';
-update work set work = (
-  select pg_temp.claim() from generate_series(1, 1)
-);
+update work set work = (select pg_temp.claim() from generate_series(1, 1));
 select pg_temp.settle(w.work) from work w;
 select is(
   array(select g.object_key from logloom_private.archive_garbage g where g.tenant_id = 'gone'),

@@ -136,9 +136,7 @@ select results_eq(
   $$ values ('000007_1.parquet', 'later', 'infinity'::timestamptz) $$,
   'unknown objects from before the repair are kept as later'
 );
-select is(
-  logloom_private.archive_health(now()) ->> 'later', '1', 'health counts it'
-);
+select is(logloom_private.archive_health(now()) ->> 'later', '1', 'health counts it');
 select matches(
   logloom_private.archive_health(now()) ->> 'reason',
   'The bucket has 1 files that are newer than the restored database', 'and says so'
@@ -167,9 +165,7 @@ as $$
 declare
   v_work constant jsonb := logloom_private.claim_archive_work() -> 'work';
 begin
-  perform logloom_private.settle_archive_work(
-    (v_work ->> 'claim_id')::uuid, p_error, '{}', '[]'
-  );
+  perform logloom_private.settle_archive_work((v_work ->> 'claim_id')::uuid, p_error, '{}', '[]');
   return v_work ->> 'kind';
 end;
 $$;
@@ -191,8 +187,7 @@ select results_eq(
 );
 select is(
   logloom_private.archive_health(now()) ->> 'reason',
-  'The bucket does not delete 1 objects: see logloom_private.archive_garbage',
-  'health says so'
+  'The bucket does not delete 1 objects: see logloom_private.archive_garbage', 'health says so'
 );
 update logloom_private.archive_bucket b set problem = 'no answer' where true;
 select is(
@@ -227,9 +222,7 @@ select is(
   'without an archive, garbage of an earlier one does not matter'
 );
 delete from logloom_private.archive_garbage g where g.object_key = 'old';
-select is(
-  logloom_private.delete_archive(), 1::bigint, 'delete_archive makes everything garbage'
-);
+select is(logloom_private.delete_archive(), 1::bigint, 'delete_archive makes everything garbage');
 
 -- Numbers get a column of a type that fits all values, so that sum() works.
 select results_eq(

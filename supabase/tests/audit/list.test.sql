@@ -36,9 +36,7 @@ select throws_ok(
 select is(
   array(
     select e.subject
-    from public.list_tenant_audit_events(
-      p_ts_from => 'now-4h', p_ts_to => 'now-2h'
-    ) e
+    from public.list_tenant_audit_events(p_ts_from => 'now-4h', p_ts_to => 'now-2h') e
   ),
   '{subject 3,subject 4}', 'by time'
 );

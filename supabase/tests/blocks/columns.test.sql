@@ -71,8 +71,7 @@ select is(
   logloom_private.column_texts(
     logloom_private.encode_column('attrs.id', 7, array[null, 'deadbeef', 'cafe0001', null])
   ),
-  array['deadbeef', 'cafe0001'],
-  'ids without a null between them have no codes'
+  array['deadbeef', 'cafe0001'], 'ids without a null between them have no codes'
 );
 
 select is(

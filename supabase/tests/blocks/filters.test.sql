@@ -144,9 +144,7 @@ return (
   where c.tenant_id = 'acme' and c.records = 60
 );
 select is(pg_temp.decided('any:prod'), '30 of 30', 'any text is found without reading a record');
-select is(
-  pg_temp.decided('any:=1600'), '1 of 1', 'so is a number in attrs'
-);
+select is(pg_temp.decided('any:=1600'), '1 of 1', 'so is a number in attrs');
 select is(pg_temp.decided('msg:w=absent'), '0 of 0', 'without its text there is no word');
 select is(pg_temp.decided('msg:w=shaped'), '0 of 60', 'with its text the row filter decides');
 select is(

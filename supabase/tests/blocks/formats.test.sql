@@ -141,9 +141,7 @@ select results_eq(
 
 -- A job converts older blocks, one at a time.
 update logloom_private.settings set seal_after = '1000 days';
-select isnt(
-  logloom_private.seal_step_at(now()), null, 'the job converts the block'
-);
+select isnt(logloom_private.seal_step_at(now()), null, 'the job converts the block');
 select is((pg_temp.block()).format, 1::smallint, 'then it has the newest format');
 select ok(
   not exists (select from logloom_private.blocks c join older o using (block_id)),

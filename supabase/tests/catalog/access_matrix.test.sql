@@ -53,13 +53,10 @@ select
 from logloom_private.operation_list() o
 left join logloom_private.reading_operations() r on r.operation = o.operation;
 
-select plan(
-  (select count(*)::integer * 13 from cases) + 2
-);
+select plan((select count(*)::integer * 13 from cases) + 2);
 
 select is(
-  pg_temp.request(a.actor, c.operation, c.arguments),
-  case a.actor
+  pg_temp.request(a.actor, c.operation, c.arguments), case a.actor
     when 'owner' then c.owner
     when 'colleague' then c.colleague
     when 'admin' then c.admin
@@ -76,8 +73,7 @@ select is(
     when 'anon' then 'PT401'
     -- Users who already have a tenant cannot create one.
     else case c.operation when 'create_tenant' then 'PT400' else 'PT401' end
-  end,
-  format('%s(%s) by %s', c.operation, c.arguments, a.actor)
+  end, format('%s(%s) by %s', c.operation, c.arguments, a.actor)
 )
 from cases c
 join operations o on o.operation = c.operation
@@ -86,14 +82,12 @@ order by c.id, a.actor;
 
 -- The operations also check the caller if the project has replaced our pre-request function.
 select matches(
-  pg_temp.request(a.actor, c.operation, c.arguments, false),
-  case
+  pg_temp.request(a.actor, c.operation, c.arguments, false), case
     when not case a.actor when 'viewer' then o.is_viewers else o.is_reading end then 'PT403|42501'
     when a.actor = 'viewer' and c.arguments ~ 'private_search' then 'PT400'
     when a.actor = 'viewer' and c.arguments ~ 'private_dashboard' then c.colleague
     else c.owner
-  end,
-  format('%s(%s) by %s, unchecked', c.operation, c.arguments, a.actor)
+  end, format('%s(%s) by %s, unchecked', c.operation, c.arguments, a.actor)
 )
 from cases c
 join operations o on o.operation = c.operation

@@ -74,26 +74,22 @@ select is_empty(
 
 select throws_ok(
   $$select logloom_private.refuse('callers.not_known')$$,
-  'PT401', 'Invalid token, API key, or missing tenant_id',
-  'an error is raised by its name'
+  'PT401', 'Invalid token, API key, or missing tenant_id', 'an error is raised by its name'
 );
 select throws_ok(
   $$select logloom_private.refuse('tenants.plan_has_no_room', 'a %s', '3')$$,
-  'PT400', 'Plan limit exceeded: a %s (max 3)',
-  'values may contain format characters'
+  'PT400', 'Plan limit exceeded: a %s (max 3)', 'values may contain format characters'
 );
 select throws_ok(
   $$select logloom_private.refuse_for_now(7, 'ingest.too_many_events', '5')$$,
-  'PGRST',
-  '{"code" : "PT429", "message" : "Rate limit reached: 5 events per second", '
+  'PGRST', '{"code" : "PT429", "message" : "Rate limit reached: 5 events per second", '
     '"details" : "{\"name\": \"ingest.too_many_events\"}", "hint" : '
     '"The rate is the plan''s. Retry-After says when the next request can be accepted."}',
   'an error with headers has the form that PostgREST expects'
 );
 select throws_ok(
   $$select logloom_private.refuse('callers.nobody')$$,
-  'XX000', 'The register has no error callers.nobody',
-  'an unknown name is an internal error'
+  'XX000', 'The register has no error callers.nobody', 'an unknown name is an internal error'
 );
 
 select * from finish();

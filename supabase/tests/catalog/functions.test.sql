@@ -7,9 +7,7 @@ from pg_proc p
 join pg_namespace n on n.oid = p.pronamespace
 join pg_language l on l.oid = p.prolang
 where n.nspname in ('logloom', 'logloom_private', 'public')
-  and not exists (
-    select from pg_depend d where d.objid = p.oid and d.deptype = 'e'
-  );
+  and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e');
 
 -- Lists expressions in standard SQL. PostgreSQL resolves their names when they are created, so they
 -- need no set clause.
@@ -165,9 +163,7 @@ select is_empty(
     from our_functions p
     join without_set w on w.signature = p.signature
     where p.prosecdef or p.prokind = 'p' and (
-      p.proacl is null or exists (
-        select from aclexplode(p.proacl) a where a.grantee <> p.proowner
-      )
+      p.proacl is null or exists (select from aclexplode(p.proacl) a where a.grantee <> p.proowner)
     )$$,
   'none of them is a definer function, and only their owner may call procedures'
 );

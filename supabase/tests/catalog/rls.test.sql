@@ -39,9 +39,7 @@ insert into logloom.log_stream_failures (stream_id, tenant_id, kind, error)
 select s.stream_id, s.tenant_id, 'refused', 'x' from logloom.log_streams s;
 insert into logloom.retention_runs (tenant_id, kind, status, requested_by, ts_to)
 values ('acme', 'retention', 'done', 'retention', now());
-insert into logloom.archive_parts (
-  tenant_id, first_day, last_day, write_seq, object_key, status
-)
+insert into logloom.archive_parts (tenant_id, first_day, last_day, write_seq, object_key, status)
 values ('acme', current_date, current_date, 1, 'k', 'draft');
 insert into logloom.archive_restores (
   tenant_id, requested_by, first_day, last_day, ts_from, ts_to, query_dsl, kept_until, parts

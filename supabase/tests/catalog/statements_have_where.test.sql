@@ -20,9 +20,7 @@ $$;
 select is_empty(
   $$select p.oid::regprocedure, s
     from pg_proc p
-    cross join pg_temp.unsafe_statements(
-      concat(p.prosrc, pg_get_function_sqlbody(p.oid))
-    ) s
+    cross join pg_temp.unsafe_statements(concat(p.prosrc, pg_get_function_sqlbody(p.oid))) s
     where p.pronamespace in (
         'logloom'::regnamespace, 'logloom_private'::regnamespace, 'public'::regnamespace
       )
@@ -41,8 +39,7 @@ select is(
     ]) t (statement)
     cross join pg_temp.unsafe_statements('begin null; ' || t.statement || '; end;') s
   ),
-  6::bigint,
-  'a statement without one is found, however it is written'
+  6::bigint, 'a statement without one is found, however it is written'
 );
 select is_empty(
   $$select s from pg_temp.unsafe_statements(

@@ -234,9 +234,7 @@ reset statement_timeout;
 -- in a session of its own.
 delete from calls c
 where c.role = 'none'
-  and c.of_function in (
-    'logloom_private.maintain_partitions()', 'logloom_private.repair()'
-  );
+  and c.of_function in ('logloom_private.maintain_partitions()', 'logloom_private.repair()');
 
 select plan((select count(distinct c.of_function)::integer from calls c) + 6);
 

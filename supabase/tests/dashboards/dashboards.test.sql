@@ -115,9 +115,7 @@ select is(
   pg_temp.attempt(format('select public.get_log_dashboard(%L)', p.dashboard_id)),
   'PT404 Dashboard not found', 'but a viewer not the private one'
 ) from private p;
-select is(
-  pg_temp.attempt(format(c.call, m.dashboard_id)), 'PT403 A viewer may only read', c.call
-)
+select is(pg_temp.attempt(format(c.call, m.dashboard_id)), 'PT403 A viewer may only read', c.call)
 from made m
 cross join (
   values

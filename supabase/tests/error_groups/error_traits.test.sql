@@ -85,10 +85,7 @@ select results_eq(
 );
 
 -- 10,000 users in a sketch: the standard error is 6 %.
-select ok(
-  logloom_private.error_users(u.hashes) between 8500 and 11500,
-  'many users are estimated'
-)
+select ok(logloom_private.error_users(u.hashes) between 8500 and 11500, 'many users are estimated')
 from (
   select array_agg(h order by h) as hashes
   from (

@@ -220,9 +220,7 @@ begin
   return v_answer;
 end;
 $$;
-select is(
-  pg_temp.change('Disk is full', $$p_state => 'resolved'$$), 'accepted', 'resolved'
-);
+select is(pg_temp.change('Disk is full', $$p_state => 'resolved'$$), 'accepted', 'resolved');
 select results_eq(
   $$select i.rule_name, i.resolution, i.resolved_at is not null
     from logloom.alert_incidents i where i."group" ->> 'error' = 'Disk is full' order by 1$$,

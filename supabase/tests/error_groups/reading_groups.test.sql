@@ -85,8 +85,7 @@ select is(
   'web TypeError: x of <*> new 3 2 1.0 1.1', 'a page begins after an item'
 );
 select is(
-  pg_temp.listed('ann', $$p_after => 'nothing'$$),
-  'PT400 Invalid p_after: no such error group',
+  pg_temp.listed('ann', $$p_after => 'nothing'$$), 'PT400 Invalid p_after: no such error group',
   'p_after must be in the list'
 );
 select results_eq(
@@ -274,9 +273,7 @@ select is(
 insert into logloom.retention_runs (
   tenant_id, kind, status, requested_by, query_dsl, ts_from, ts_to, requested_at
 )
-values (
-  'acme', 'erasure', 'queued', 'ann', 'user_id:u2', now() - interval '1 day', now(), now()
-);
+values ('acme', 'erasure', 'queued', 'ann', 'user_id:u2', now() - interval '1 day', now(), now());
 select pg_temp.repeat_while(format('logloom_private.deletion_step(%L)', r.run_id))
 from logloom.retention_runs r
 where r.kind = 'erasure';

@@ -21,9 +21,7 @@ select is(
   jsonb_build_object('token', a, 'header.x-team', b), 'sealed texts are accepted'
 ) from sealed;
 select is(
-  pg_temp.changed(
-    jsonb_build_object('token', a), jsonb_build_object('header.x-team', b)
-  )::jsonb,
+  pg_temp.changed(jsonb_build_object('token', a), jsonb_build_object('header.x-team', b))::jsonb,
   jsonb_build_object('token', a, 'header.x-team', b), 'other secrets stay'
 ) from sealed;
 select is(

@@ -29,9 +29,7 @@ create function pg_temp.called_by(p_url text)
 returns void
 language sql
 as $$
-  select set_config(
-    'request.headers', jsonb_build_object('x-logloom-project', p_url)::text, true
-  )
+  select set_config('request.headers', jsonb_build_object('x-logloom-project', p_url)::text, true)
 $$;
 
 -- Calls the three functions that claim work and returns their results.
@@ -104,9 +102,7 @@ select is(
   pg_temp.health('https://b.example'), 'unhealthy: copied, not begun anew',
   'health reports the copy'
 );
-select is(
-  (logloom_private.begin_canary_round()).round_id, null, 'the canary does not run'
-);
+select is((logloom_private.begin_canary_round()).round_id, null, 'the canary does not run');
 select pg_temp.called_by(null);
 select is(
   logloom_private.read_health() #>> '{checks,installation,reason}',
@@ -121,9 +117,7 @@ select is(
 
 select pg_temp.health('https://b.example');
 select is(logloom_private.begin_anew(), 'begun anew', 'the copy becomes a project of its own');
-select is(
-  pg_temp.claims(), '{accepted,accepted,accepted}', 'then its functions get work'
-);
+select is(pg_temp.claims(), '{accepted,accepted,accepted}', 'then its functions get work');
 select results_eq(
   $$
     select n.status, n.last_error, count(*) from logloom_private.notifications n group by 1, 2
@@ -145,9 +139,7 @@ select is_empty(
   $$,
   'files of the archive are forgotten'
 );
-select is(
-  pg_temp.health('https://b.example'), 'healthy: installed', 'and health is healthy'
-);
+select is(pg_temp.health('https://b.example'), 'healthy: installed', 'and health is healthy');
 
 select * from finish();
 rollback;

@@ -87,15 +87,12 @@ select is(pg_temp.status('run_retention'), 'degraded', 'then it is degraded if i
 
 select pg_temp.ran('run_deletions', '2 hours') \g /dev/null
 select pg_temp.set_uptime('9 minutes') \g /dev/null
-select is(
-  pg_temp.status('run_deletions'), 'healthy', 'after a start of the server jobs get time'
-);
+select is(pg_temp.status('run_deletions'), 'healthy', 'after a start of the server jobs get time');
 select pg_temp.set_uptime('11 minutes') \g /dev/null
 select is(pg_temp.status('run_deletions'), 'degraded', 'but only as long as their limit');
 select pg_temp.set_uptime('3 hours') \g /dev/null
 select is(
-  pg_temp.status('run_retention'), 'degraded',
-  'a job that never ran stays degraded after a restart'
+  pg_temp.status('run_retention'), 'degraded', 'a job that never ran stays degraded after a restart'
 );
 select pg_temp.set_uptime('1 month') \g /dev/null
 select pg_temp.ran('run_deletions', '0') \g /dev/null
@@ -131,9 +128,7 @@ begin
 end;
 $$;
 select pg_temp.run_with_failed_step() from generate_series(1, 3) \g /dev/null
-select is(
-  pg_temp.status('run_deletions'), 'degraded', 'a run with a failed step is no success'
-);
+select is(pg_temp.status('run_deletions'), 'degraded', 'a run with a failed step is no success');
 select pg_temp.ran('run_deletions', '0') \g /dev/null
 
 -- The retention of one day takes many runs of the job.
@@ -202,8 +197,7 @@ select is(
 );
 select logloom_private.record_job('run_writer', clock_timestamp()) \g /dev/null
 select is(
-  logloom_private.read_health() #>> '{checks,writer,status}', 'healthy',
-  'a run by ingest counts'
+  logloom_private.read_health() #>> '{checks,writer,status}', 'healthy', 'a run by ingest counts'
 );
 select ok(
   logloom_private.watermark(null) > clock_timestamp() - interval '1 minute',

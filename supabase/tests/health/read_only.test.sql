@@ -48,9 +48,7 @@ select throws_ok(
   $$select pg_temp.send_request('acme', p_ts => '{null}')$$, '25006', null,
   'events are refused, although this transaction could store them'
 );
-select is(
-  pg_temp.send_request('acme') ->> 'authenticated', 'true', 'keys are still checked'
-);
+select is(pg_temp.send_request('acme') ->> 'authenticated', 'true', 'keys are still checked');
 select is(
   public.run_writer(), row(0, true)::public.logloom_writer_run, 'ingest does not run the writer'
 );

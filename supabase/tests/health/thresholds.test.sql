@@ -128,8 +128,7 @@ select is(
 );
 select is(
   pg_temp.health('checks', 'partitions', 'current_partition'),
-  to_char(now() at time zone 'UTC', '"logs_"YYYY_MM_DD'),
-  'the partition''s name'
+  to_char(now() at time zone 'UTC', '"logs_"YYYY_MM_DD'), 'the partition''s name'
 );
 
 select * from finish();

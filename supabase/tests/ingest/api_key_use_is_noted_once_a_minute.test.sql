@@ -9,27 +9,18 @@ prepare use_key as
 select logloom_private.authenticate_sender(null, encode(sha256('live'), 'hex'), null);
 
 execute use_key;
-select is(
-  (select last_used_at from logloom.api_keys),
-  now(),
-  'the first use is noted'
-);
+select is((select last_used_at from logloom.api_keys), now(), 'the first use is noted');
 
 update logloom.api_keys set last_used_at = date_trunc('minute', now());
 execute use_key;
 select is(
   (select last_used_at from logloom.api_keys),
-  date_trunc('minute', now()),
-  'a use in the same minute changes nothing'
+  date_trunc('minute', now()), 'a use in the same minute changes nothing'
 );
 
 update logloom.api_keys set last_used_at = date_trunc('minute', now()) - interval '1 millisecond';
 execute use_key;
-select is(
-  (select last_used_at from logloom.api_keys),
-  now(),
-  'a use in a later minute is noted'
-);
+select is((select last_used_at from logloom.api_keys), now(), 'a use in a later minute is noted');
 
 select * from finish();
 rollback;

@@ -40,8 +40,7 @@ select is(
   pg_temp.send_request(
     p_key_digest => encode(sha256('live'), 'hex'), p_ts => array[null, null]::timestamptz[]
   ),
-  '{"success": true, "ingested": 2, "rejected": 0}',
-  'a live API key enqueues'
+  '{"success": true, "ingested": 2, "rejected": 0}', 'a live API key enqueues'
 );
 select throws_ok(
   $$execute call_with_key('revoked')$$,
@@ -84,8 +83,7 @@ select is(
 reset role;
 select is(
   (select count(*)::integer from logloom_private.queue),
-  1,
-  'a refused call leaves nothing in the queue'
+  1, 'a refused call leaves nothing in the queue'
 );
 
 set local role authenticated;

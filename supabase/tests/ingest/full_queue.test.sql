@@ -29,8 +29,7 @@ select is(
     logloom_private.queue_limit(null, null), logloom_private.queue_limit(null, 300 << 20),
     logloom_private.queue_limit(null, 10000000000), logloom_private.queue_limit(8192, 10000000000)
   ],
-  '{1073741824,67108864,1000000000,8192}',
-  'the limit is set, or follows from max_storage_bytes'
+  '{1073741824,67108864,1000000000,8192}', 'the limit is set, or follows from max_storage_bytes'
 );
 
 select * from finish();

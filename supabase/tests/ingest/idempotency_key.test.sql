@@ -112,8 +112,7 @@ select is(
   array[pg_temp.stored(), (
     select count(*)::integer from logloom_private.idempotency_keys where tenant_id = 'initech'
   )],
-  array[7, 1],
-  'each slice is stored once, and all are noted in one row'
+  array[7, 1], 'each slice is stored once, and all are noted in one row'
 );
 create function pg_temp.send_half() returns jsonb language sql as $$
   select pg_temp.send_request(

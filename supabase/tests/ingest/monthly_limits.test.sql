@@ -51,9 +51,7 @@ select is(
   'a repeat still gets its first answer'
 );
 select is((select sum(events) from logloom_private.queue), 120::bigint, 'and stores nothing');
-select is(
-  pg_temp.ingest('acme', 0) ->> 'status', '200', 'a request without events is accepted'
-);
+select is(pg_temp.ingest('acme', 0) ->> 'status', '200', 'a request without events is accepted');
 select is(
   (pg_temp.answer_to('{"p_tenant_id": "acme"}')).headers,
   jsonb_build_object(
@@ -64,13 +62,10 @@ select is(
 
 select logloom_private.flip_queue();
 select logloom_private.write_step();
-select is(
-  pg_temp.ingest('acme', 1) ->> 'status', '429', 'written events still count'
-);
+select is(pg_temp.ingest('acme', 1) ->> 'status', '429', 'written events still count');
 update logloom.plans set monthly_events_limit = 121 where plan_id = 'free';
 select is(
-  pg_temp.ingest('acme', 1) ->> 'status', '200',
-  'a raised limit applies to the next request'
+  pg_temp.ingest('acme', 1) ->> 'status', '200', 'a raised limit applies to the next request'
 );
 update logloom.usage_days
 set day = date_trunc('month', now() at time zone 'UTC')::date - 1
@@ -83,8 +78,7 @@ select is(
 select pg_temp.ingest('globex', 1, 1000);
 select is(
   pg_temp.ingest('globex', 1) - 'headers',
-  '{"status": 429, "message": "Monthly byte limit reached: 1000 bytes"}',
-  'bytes are limited too'
+  '{"status": 429, "message": "Monthly byte limit reached: 1000 bytes"}', 'bytes are limited too'
 );
 
 select is(
@@ -117,9 +111,7 @@ select is(
   '{"status": 413, "message": "Batch too large (max 10000 events, 8388608 bytes)"}',
   'a batch above the largest size is refused'
 )
-from (
-  values (10001, 100), (1, 8388609)
-) e (events, bytes);
+from (values (10001, 100), (1, 8388609)) e (events, bytes);
 
 update logloom_private.jobs set last_succeeded_at = now() - interval '21 seconds'
 where name = 'write_logs';

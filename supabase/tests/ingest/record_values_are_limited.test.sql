@@ -4,9 +4,7 @@ begin;
 \ir ../ingest.psql
 select plan(16);
 
-select is(
-  logloom_private.values_in(v.json), v.count, 'values of ' || v.json
-)
+select is(logloom_private.values_in(v.json), v.count, 'values of ' || v.json)
 from (
   values
   ('{}', 12), ('{"a": 1}', 13), ('{"a": 1, "b": null}', 15), ('{"a": []}', 25),

@@ -33,9 +33,7 @@ select is(
   '{200,500,401,200,429}', 'each request has its own status, in order'
 );
 select is(
-  (
-    select array_agg((a.value ->> 'body')::jsonb - 'details' order by a.n) from answers a
-  ),
+  (select array_agg((a.value ->> 'body')::jsonb - 'details' order by a.n) from answers a),
   array[
     '{"success": true, "ingested": 2, "rejected": 0}',
     '{"code": "22007", "message": ""}',
@@ -65,8 +63,7 @@ select ok(
   'with Retry-After where it was refused'
 );
 select is(
-  nullif(current_setting('response.headers', true), ''), null,
-  'no header applies to the whole call'
+  nullif(current_setting('response.headers', true), ''), null, 'no header applies to the whole call'
 );
 reset role;
 select is(

@@ -40,12 +40,9 @@ as $$
   )
 $$;
 
+select is(pg_temp.send('a'), '{"success": true, "ingested": 3, "rejected": 0}', 'below the share');
 select is(
-  pg_temp.send('a'), '{"success": true, "ingested": 3, "rejected": 0}', 'below the share'
-);
-select is(
-  pg_temp.send('b'),
-  pg_temp.rejected(2),
+  pg_temp.send('b'), pg_temp.rejected(2),
   'of the next two only one fits: the queue counts too, and so do events of spans'
 );
 select pg_temp.meter();
@@ -61,8 +58,7 @@ select is(
   pg_temp.send_request(
     p_tenant_id => 'acme', p_ts => array[now()], p_attrs => array['{"kind": "marker"}']::jsonb[]
   ),
-  '{"success": true, "ingested": 1, "rejected": 0}',
-  'logs are not limited'
+  '{"success": true, "ingested": 1, "rejected": 0}', 'logs are not limited'
 );
 
 select * from finish();

@@ -22,8 +22,7 @@ select pg_temp.send_request(
 
 select is(
   (select body - 'errors' from answer),
-  '{"success": true, "ingested": 3, "rejected": 3}',
-  'events in range are accepted, others rejected'
+  '{"success": true, "ingested": 3, "rejected": 3}', 'events in range are accepted, others rejected'
 );
 select is(
   (select body -> 'errors' from answer),
@@ -39,17 +38,12 @@ select is(
 );
 select results_eq(
   $$select events, msg, attrs from logloom_private.queue$$,
-  $$values (
-    3, array['kept a', 'kept b', 'kept c'], array[null, '{"n": 2}', null]::jsonb[]
-  )$$,
+  $$values (3, array['kept a', 'kept b', 'kept c'], array[null, '{"n": 2}', null]::jsonb[])$$,
   'the columns of the kept events stay parallel'
 );
 select is(
-  pg_temp.send_request(
-    p_tenant_id => 'acme', p_ts => array[now() + interval '2 days']
-  ) - 'errors',
-  '{"success": false, "ingested": 0, "rejected": 1}',
-  'success is false when nothing was accepted'
+  pg_temp.send_request(p_tenant_id => 'acme', p_ts => array[now() + interval '2 days']) - 'errors',
+  '{"success": false, "ingested": 0, "rejected": 1}', 'success is false when nothing was accepted'
 );
 
 create function pg_temp.listed(p_all_errors boolean) returns bigint[] language sql as $$
@@ -139,8 +133,7 @@ select is(
   pg_temp.stored_of_two(
     'sha256:' || encode(sha256('body'), 'hex'), '{"1": {"time": "2015-03-03T12:34:56Z"}}'
   ),
-  4::bigint,
-  'with the time of receipt an equal request is not a repeat'
+  4::bigint, 'with the time of receipt an equal request is not a repeat'
 );
 select is(
   pg_temp.stored_of_two('key', '{"1": {"time": "2015-03-03T12:34:56Z"}}'), 2::bigint,
@@ -149,11 +142,8 @@ select is(
 
 update logloom_private.settings set ingest_future_limit = '3 days';
 select is(
-  pg_temp.send_request(
-    p_tenant_id => 'acme', p_ts => array[now() + interval '2 days']
-  ),
-  '{"success": true, "ingested": 1, "rejected": 0}',
-  'the limit is a setting that applies at once'
+  pg_temp.send_request(p_tenant_id => 'acme', p_ts => array[now() + interval '2 days']),
+  '{"success": true, "ingested": 1, "rejected": 0}', 'the limit is a setting that applies at once'
 );
 
 select * from finish();

@@ -40,9 +40,7 @@ select public.create_ingest_rule(
   p_name => 'drop', p_condition => 'level:debug', p_action => '{"type": "drop"}',
   p_secrets => jsonb_build_object('hash_key', 'lls1.abcdefgh.' || repeat('x', 40))
 );
-select public.create_ingest_rule(
-  p_name => 'off', p_action => '{"type": "drop"}', p_is_on => false
-);
+select public.create_ingest_rule(p_name => 'off', p_action => '{"type": "drop"}', p_is_on => false);
 select pg_temp.act_as_postgres();
 select is(
   pg_temp.answer(v.version, 3, 2, 'k'),

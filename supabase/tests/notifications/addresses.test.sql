@@ -170,12 +170,9 @@ select is(
   '{"alert failed","confirmation delivered","test failed"}', 'the deliveries mention the code'
 );
 select throws_ok(
-  format('select public.retry_alert_delivery(%L)', d.delivery_id),
-  'PT400',
-  case d.purpose
+  format('select public.retry_alert_delivery(%L)', d.delivery_id), 'PT400', case d.purpose
     when 'confirmation' then 'The delivery has already arrived' else 'The address is not confirmed'
-  end,
-  'an unconfirmed address is not tried again: ' || d.purpose
+  end, 'an unconfirmed address is not tried again: ' || d.purpose
 )
 from made m, public.list_alert_deliveries(p_rule_id => m.rule_id) d order by d.purpose;
 select results_eq(
@@ -196,9 +193,7 @@ select is(
   }', 'a wrong code is refused'
 )
 from codes c;
-select is(
-  (select a.tries from logloom_private.notification_addresses a), 1, 'and counted'
-);
+select is((select a.tries from logloom_private.notification_addresses a), 1, 'and counted');
 select throws_ok(
   format('select pg_temp.confirm(''ops@example.com'', %L, ''umbrella'')', c.code),
   'PT400', 'There is no valid code for this address', 'another tenant cannot use the code'
@@ -265,9 +260,7 @@ select is(
   pg_temp.confirm('ops@example.com', '000000'), '{"success": true, "status": ""}', 'once is enough'
 );
 delete from logloom_private.notifications;
-select is(
-  (pg_temp.test_rule(m.rule_id)).status, 'pending', 'now a test is mailed'
-) from made m;
+select is((pg_temp.test_rule(m.rule_id)).status, 'pending', 'now a test is mailed') from made m;
 insert into logloom.alert_history (tenant_id, rule_id, value, threshold)
 select 'acme', m.rule_id, 5, 3 from made m;
 select is(

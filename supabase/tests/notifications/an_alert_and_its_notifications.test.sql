@@ -14,8 +14,7 @@ select results_eq(
 );
 select is(
   (select n.body::jsonb - 'data' from logloom_private.notifications n where n.channel = 'webhook'),
-  '{"type": "alert.triggered", "timestamp": "2026-03-03T12:04:00.000Z"}',
-  'the body has its type'
+  '{"type": "alert.triggered", "timestamp": "2026-03-03T12:04:00.000Z"}', 'the body has its type'
 );
 select is(
   (select n.body::jsonb -> 'data' from logloom_private.notifications n where n.channel = 'webhook'),

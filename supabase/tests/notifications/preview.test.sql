@@ -208,9 +208,7 @@ reset role;
 update logloom_private.settings set search_groups = 100000;
 select pg_temp.act_as_user('umbrella', 'eve');
 select is(
-  (
-    select array[p.total_groups, p.total_alerts] from pg_temp.grouped(1, 0) p
-  ),
+  (select array[p.total_groups, p.total_alerts] from pg_temp.grouped(1, 0) p),
   '{1,1}', 'a preview reads the tenant''s own records only'
 );
 select pg_temp.act_as_user('acme', 'alice');

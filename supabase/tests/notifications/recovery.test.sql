@@ -237,9 +237,7 @@ values ('acme', now() - interval '1 minute', now() + interval '1 hour', 'alice')
 update logloom.alert_rules set notification_destinations = '{slack,pagerduty}';
 select pg_temp.settle_at(150, '{"api": 5}');
 select pg_temp.settle_at(151, '{}');
-select is_empty(
-  'select * from pg_temp.sent()', 'a silenced alert sends nothing, not even its end'
-);
+select is_empty('select * from pg_temp.sent()', 'a silenced alert sends nothing, not even its end');
 delete from logloom.alert_silences;
 select pg_temp.settle_at(152, '{"api": 5}');
 insert into logloom.alert_silences (tenant_id, starts_at, ends_at, created_by)
@@ -280,9 +278,7 @@ rollback to before_end;
 select pg_temp.act_as_user('acme', 'alice');
 select public.delete_tenant('acme') \g /dev/null
 select pg_temp.act_as_postgres();
-select is_empty(
-  'select * from pg_temp.sent()', 'a tenant that is being deleted sends nothing'
-);
+select is_empty('select * from pg_temp.sent()', 'a tenant that is being deleted sends nothing');
 rollback to before_end;
 delete from logloom.tenants where tenant_id = 'acme';
 select is_empty('select * from pg_temp.sent()', 'deleting a tenant sends nothing');
@@ -451,8 +447,7 @@ select throws_ok(
 select throws_ok(
   $$select public.update_alert_rule(r.rule_id, p_secrets => '{"slack_url": null}')
     from public.list_alert_rules() r$$,
-  'PT400',
-  'Invalid p_notification_config: an enabled rule needs the address of each destination',
+  'PT400', 'Invalid p_notification_config: an enabled rule needs the address of each destination',
   'an enabled rule keeps the secrets that it needs'
 );
 select pg_temp.act_as_postgres();

@@ -35,10 +35,7 @@ from (values
       || $$ >= '0.5'::numeric end)$$
   ),
   ('attrs.a.b:x', $$(coalesce(nullif(l.attrs #> '{a,b}', 'null'), l.attrs -> 'a.b') @> '"x"')$$),
-  (
-    'attrs.a.b.0.c."d ,}".e:*',
-    $$((l.attrs #> '{a,b}' -> '0' #> '{c,"d ,}",e}') <> 'null')$$
-  ),
+  ('attrs.a.b.0.c."d ,}".e:*', $$((l.attrs #> '{a,b}' -> '0' #> '{c,"d ,}",e}') <> 'null')$$),
   ('attrs."it''s":*', $$((l.attrs -> 'it''s') <> 'null')$$)
 ) v (query, written) cross join lateral (select replace(written, 'e''', 'E''') as expected) e;
 
@@ -77,8 +74,7 @@ select set_eq(
 select is(
   (select format('%s %s', coalesce(c.ts_from::text, '-'), coalesce(c.ts_to::text, '-'))
     from logloom_private.compile_query(query, '2026-11-21 12:00:00+00') c),
-  expected,
-  'span of ' || query
+  expected, 'span of ' || query
 )
 from (values
   ('a', '- -'),
@@ -111,8 +107,7 @@ from (values (null, true), ('', true), (e' \t\u00a0\r\n', true), ('*', false), (
 select is(
   (select row(c.aggregate, c.aggregate_field, c.by_fields, c.by_sql)::text
     from logloom_private.compile_query(query) c),
-  expected::text,
-  'aggregate of ' || query
+  expected::text, 'aggregate of ' || query
 )
 from (values
   ('a', row(null::text, null::text, '{}'::text[], '{}'::text[])),

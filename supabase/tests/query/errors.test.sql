@@ -246,8 +246,7 @@ cross join lateral (select logloom_private.query_verdict(query) as verdict offse
 -- These queries are valid, at each limit.
 select is(
   logloom_private.query_verdict(query),
-  '{"valid": true, "error": null, "position": null, "hint": null, "warnings": []}',
-  left(query, 60)
+  '{"valid": true, "error": null, "position": null, "hint": null, "warnings": []}', left(query, 60)
 )
 from (values
   (repeat('a', 512)),
@@ -268,8 +267,7 @@ from (values
 
 select is(
   logloom_private.query_verdict('service="my shop"') ->> 'hint',
-  'Write the whole query as service:"my shop"',
-  'the hint suggests what was probably meant'
+  'Write the whole query as service:"my shop"', 'the hint suggests what was probably meant'
 );
 
 select * from finish();

@@ -109,8 +109,7 @@ cross join lateral (values
 select is(
   (select array_agg(distinct outcome) from outcomes o
     where o.place = p.place and outcome not in ('ran', 'PT400') or foreign_seen > 0),
-  null,
-  p.place || ': refused, or run within its tenant'
+  null, p.place || ': refused, or run within its tenant'
 )
 from (select distinct place from outcomes) p;
 
@@ -121,8 +120,7 @@ select is(
       select count(*) from hostile t
       where t.text = h.text or p.is_substring and strpos(lower(t.text), lower(h.text)) > 0
     )),
-  null,
-  p.place || ': each string finds itself'
+  null, p.place || ': each string finds itself'
 )
 from (values
   ('quoted value', false), ('quoted range', false), ('attribute', false), ('element', false),

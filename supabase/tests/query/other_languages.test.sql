@@ -346,8 +346,7 @@ select is(
       || coalesce(case when m.told is null then substring(t.told from ' \(without .*\)$') end, ''),
     '\. Replace the whole query|Write the whole query as ', ''
   ),
-  case when m.told is null then '' else format('%s: %s → ', m.at, m.told) end || m.hint,
-  m.query
+  case when m.told is null then '' else format('%s: %s → ', m.at, m.told) end || m.hint, m.query
 )
 from mistakes m
 cross join lateral logloom_private.query_verdict(m.query) v
@@ -367,8 +366,7 @@ select is(
     cross join lateral logloom_private.query_verdict(s.query) v
     where (v ->> 'valid' <> 'true' or v -> 'warnings' <> '[]') and m.hint !~ '^(?:Write|Not|Did) '
   ),
-  null,
-  'every suggestion is a query without warnings'
+  null, 'every suggestion is a query without warnings'
 );
 
 select is(
@@ -382,8 +380,7 @@ select is(
     ]) v (query)
     where logloom_private.query_verdict(v.query) -> 'warnings' <> '[]'
   ),
-  null,
-  'no warning for texts that mean what they say'
+  null, 'no warning for texts that mean what they say'
 );
 
 select is(
@@ -409,8 +406,7 @@ select is(
       logloom_private.parse_written_query(m.meant[1])
     )
   ),
-  null,
-  'our own language is its own translation'
+  null, 'our own language is its own translation'
 );
 
 select * from finish();

@@ -14,14 +14,12 @@ select is(
   (select array_agg(distinct proname::text) from compiler, unnest(array[
     'anon', 'authenticated', 'service_role'
   ]) role where has_function_privilege(role, oid, 'execute')),
-  null,
-  'no API role can call a part of the compiler'
+  null, 'no API role can call a part of the compiler'
 );
 select is(
   (select array_agg(proname::text) from compiler
     where prosecdef or provolatile = 'v'),
-  null,
-  'no part is a definer or volatile'
+  null, 'no part is a definer or volatile'
 );
 select cmp_ok((select count(*) from compiler), '>', 40::bigint, 'and the compiler has parts');
 

@@ -31,9 +31,7 @@ select ok(
 );
 update logloom_private.tenant_deletions set requested_at = now() - interval '5 minutes';
 select pg_temp.repeat_while('logloom_private.run_deletion_step() is not null');
-select is_empty(
-  $$select l.ts from logloom.logs l where l.tenant_id = 'acme'$$, 'nothing is left'
-);
+select is_empty($$select l.ts from logloom.logs l where l.tenant_id = 'acme'$$, 'nothing is left');
 select results_eq(
   'select d.erased_records, d.finished_at is not null from logloom_private.tenant_deletions d',
   'values (2::bigint, true)', 'and the receipt counts both'

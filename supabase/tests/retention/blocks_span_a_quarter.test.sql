@@ -63,9 +63,7 @@ return (
   where b.tenant_id = p_tenant
 );
 
-select is(
-  logloom_private.block_days(d.days), d.wanted, 'a retention of ' || d.days || ' days'
-)
+select is(logloom_private.block_days(d.days), d.wanted, 'a retention of ' || d.days || ' days')
 from (
   values (1, 1), (7, 1), (8, 2), (27, 6), (28, 7), (30, 7), (56, 14), (90, 21), (365, 28)
 ) d (days, wanted);
@@ -145,9 +143,7 @@ select pg_temp.repeat_while(
     (select r.run_id from logloom.retention_runs r where r.kind = 'erasure')
   )$$
 );
-select is(
-  pg_temp.stored('year'), '{160,34,7}', 'an erasure rewrites the blocks that it changes'
-);
+select is(pg_temp.stored('year'), '{160,34,7}', 'an erasure rewrites the blocks that it changes');
 
 select * from finish();
 rollback;

@@ -39,9 +39,7 @@ create function pg_temp.erase(p_query_dsl text, p_dry_run boolean)
 returns jsonb
 language sql
 return to_jsonb(
-  public.delete_logs(
-    p_query_dsl, 'now-48h', 'now-30m', p_dry_run
-  )
+  public.delete_logs(p_query_dsl, 'now-48h', 'now-30m', p_dry_run)
 ) - 'run_id' - 'requested_at' - 'ts_from' - 'ts_to' - 'finished_at';
 grant execute on function pg_temp.erase(text, boolean) to public;
 
@@ -211,9 +209,7 @@ select lives_ok(
   'a quoted word is accepted'
 );
 select is(
-  (
-    select (v->'warnings'->0->>'suggestion') from to_jsonb(public.validate_query('not error')) v
-  ),
+  (select (v->'warnings'->0->>'suggestion') from to_jsonb(public.validate_query('not error')) v),
   '-error', 'a search gives the same warning'
 );
 

@@ -82,9 +82,7 @@ declare
   v_answer text;
 begin
   perform pg_temp.act_as_service_role();
-  v_answer := pg_temp.attempt(
-    format(p_call, encode(sha256(convert_to(p_secret, 'UTF8')), 'hex'))
-  );
+  v_answer := pg_temp.attempt(format(p_call, encode(sha256(convert_to(p_secret, 'UTF8')), 'hex')));
   perform pg_temp.act_as_postgres();
   return v_answer;
 end;
@@ -256,8 +254,7 @@ select ok(
 );
 select results_eq(
   $$select * from pg_temp.readers_of('umbrella')$$,
-  'values (1::bigint, 1::bigint, 1::bigint, 1::numeric, 5::bigint, 3::bigint)',
-  'its readers'
+  'values (1::bigint, 1::bigint, 1::bigint, 1::numeric, 5::bigint, 3::bigint)', 'its readers'
 );
 select is(
   (select count(*)::integer from logloom.logs where tenant_id = 'umbrella'), 3,

@@ -65,10 +65,7 @@ return array(
 create function pg_temp.counted(p_tenant_id text)
 returns bigint
 language sql
-return (
-  select sum(c.events) from logloom_private.log_counts c
-  where c.tenant_id = p_tenant_id
-);
+return (select sum(c.events) from logloom_private.log_counts c where c.tenant_id = p_tenant_id);
 -- Does the job's work in one transaction.
 create function pg_temp.run()
 returns void
@@ -107,8 +104,7 @@ select is(
     )::text
     from unnest(array[0, 20, 8]) d
   ),
-  '{"{gone,long,seven,short}","{gone,seven}","{gone,long,seven,short}"}',
-  'the tenants of a day'
+  '{"{gone,long,seven,short}","{gone,seven}","{gone,long,seven,short}"}', 'the tenants of a day'
 );
 
 delete from logloom.retention_runs;

@@ -139,9 +139,7 @@ select is(pg_temp.found('acme'), '42 debug 20 error 6 info 16', 'and the counts 
 
 update logloom.plans set archive_days = 3650;
 select pg_temp.retain(3);
-select is(
-  pg_temp.blocks(), '2::8 2:3:20 2:20:2 4::8 4:20:2 12:20:2', 'what is not archived stays'
-);
+select is(pg_temp.blocks(), '2::8 2:3:20 2:20:2 4::8 4:20:2 12:20:2', 'what is not archived stays');
 create temp table archived as
 select jsonb_agg(to_jsonb(l)) as records from pg_temp.all_records() l
 where l.tenant_id = 'acme' and logloom_private.utc_day(l.ts) = pg_temp.day(2);
@@ -172,9 +170,7 @@ select pg_temp.act_as_user('acme', 'alice');
 select from public.set_retention_rules(p_rules => '[]');
 select pg_temp.act_as_postgres();
 select pg_temp.retain(8);
-select is(
-  pg_temp.blocks(), '2::8 2::20h 2:20:2 4:20:2 12:20:2', 'sealed records keep their days'
-);
+select is(pg_temp.blocks(), '2::8 2::20h 2:20:2 4:20:2 12:20:2', 'sealed records keep their days');
 select pg_temp.retain(19), pg_temp.retain(21);
 select is(s.rules_days_max, null, 'until the longest of them is over')
 from logloom.tenant_settings s where s.tenant_id = 'acme';

@@ -121,9 +121,7 @@ select is(
 
 select is(pg_temp.bound(83000), 73000::bigint, 'at the limit the oldest day is dropped');
 select is(pg_temp.receipts(), '{acme 5 10}', 'with a receipt for the tenant that had it');
-select is(
-  pg_temp.bound(60000), 45000::bigint, 'days are dropped until 95 % are left'
-);
+select is(pg_temp.bound(60000), 45000::bigint, 'days are dropped until 95 % are left');
 select is(
   pg_temp.receipts(), '{acme 4 10,acme 3 10,globex 3 5,small 3 3}',
   'a block is dropped with its last day, and days that wait for the archive stay'

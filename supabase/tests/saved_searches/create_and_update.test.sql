@@ -25,9 +25,7 @@ select is(
   'a saved search as it was created'
 )
 from created c, public.get_saved_search(c.id) s;
-select is(
-  array[s.created_at, s.updated_at], array[now(), now()], 'with its times'
-)
+select is(array[s.created_at, s.updated_at], array[now(), now()], 'with its times')
 from created c, public.get_saved_search(c.id) s;
 select is(
   to_jsonb(s) - '{id,created_at,updated_at,view_id}'::text[],
@@ -124,9 +122,7 @@ select is(
 )
 from created c, public.get_saved_search(c.id) s;
 
-select is(
-  to_jsonb(d), '{"success": true}', 'delete'
-)
+select is(to_jsonb(d), '{"success": true}', 'delete')
 from created c, public.delete_saved_search(c.id) d;
 select throws_ok(
   format('select public.delete_saved_search(%L)', c.id),

@@ -3,9 +3,7 @@ begin;
 select plan(13);
 
 select pg_temp.act_as_user('acme', 'alice');
-select is(
-  to_jsonb(public.check_plan_feature(f)), a::jsonb, 'before the first write: ' || f
-)
+select is(to_jsonb(public.check_plan_feature(f)), a::jsonb, 'before the first write: ' || f)
 from (
   values
     ('saved_searches', '{"enabled": true, "maxCount": 10, "currentCount": 0}'),

@@ -78,9 +78,7 @@ select throws_ok(
   'PT404', 'Saved search not found', format('invisible: %s %s', o, right(i, 1))
 )
 from unnest('{get_saved_search,update_saved_search,delete_saved_search}'::text[]) o,
-  unnest(
-    '{00000000-0000-4000-8000-000000000003,00000000-0000-4000-8000-000000000006}'::text[]
-  ) i;
+  unnest('{00000000-0000-4000-8000-000000000003,00000000-0000-4000-8000-000000000006}'::text[]) i;
 select is(
   (public.update_saved_search(
     '00000000-0000-4000-8000-000000000002', p_is_shared => false

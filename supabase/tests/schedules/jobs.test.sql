@@ -78,8 +78,7 @@ select cron.alter_job(j.jobid, command => 'select 1')
 from cron.job j where j.jobname = 'logloom_tend';
 select throws_ok(
   'select logloom_private.schedule_jobs()', '42710',
-  'pg_cron has a job logloom_tend that is not Logloom''s',
-  'a job of the project is not overwritten'
+  'pg_cron has a job logloom_tend that is not Logloom''s', 'a job of the project is not overwritten'
 );
 select is(
   (select j.command from cron.job j where j.jobname = 'logloom_tend'), 'select 1',

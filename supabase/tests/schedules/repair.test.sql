@@ -86,9 +86,7 @@ alter role authenticator reset pgrst.db_pre_request;
 update logloom_private.installation set own_oid = 1 where singleton;
 select logloom_private.repair();
 set local search_path = public, extensions;
-select lives_ok(
-  'select logloom_private.check_request()', 'unless that function is missing'
-);
+select lives_ok('select logloom_private.check_request()', 'unless that function is missing');
 
 select * from finish();
 rollback;

@@ -19,8 +19,7 @@ select c.day, 5, now() from clock c;
 select ok(logloom_private.prepare_replacement(c.day), 'the remaining rows are copied') from clock c;
 alter table logloom.logs add column added integer;
 select is(
-  logloom_private.replace_partition(c.day), 'changed',
-  'the copy no longer matches the partitions'
+  logloom_private.replace_partition(c.day), 'changed', 'the copy no longer matches the partitions'
 )
 from clock c;
 select results_eq(
@@ -31,9 +30,7 @@ select results_eq(
 );
 select is((select count(*) from logloom.logs), 4::bigint, 'the records stay');
 select ok(logloom_private.prepare_replacement(c.day), 'the rows are copied again') from clock c;
-select is(
-  logloom_private.replace_partition(c.day), 'replaced', 'and the partition is replaced'
-)
+select is(logloom_private.replace_partition(c.day), 'replaced', 'and the partition is replaced')
 from clock c;
 select is((select count(*) from logloom.logs), 4::bigint, 'with its records');
 

@@ -58,16 +58,12 @@ select results_eq(
 );
 select is(
   (
-    select array_agg(
-      array[k.first, k.last, b.records]
-      order by b.first_ts
-    )
+    select array_agg(array[k.first, k.last, b.records] order by b.first_ts)
     from logloom_private.block_columns k
     join logloom_private.blocks b on b.tenant_id = k.tenant_id and b.block_id = k.block_id
     where k.tenant_id = 'acme' and k.name = 'req_id'
   ),
-  array[[1, 4, 9]],
-  'a column begins and ends where it has values'
+  array[[1, 4, 9]], 'a column begins and ends where it has values'
 );
 select is(
   (

@@ -270,9 +270,7 @@ from clock c;
 select pg_temp.act_as_postgres();
 do $$
 begin
-  while exists (
-    select from logloom.retention_runs r where r.status in ('queued', 'running')
-  ) loop
+  while exists (select from logloom.retention_runs r where r.status in ('queued', 'running')) loop
     perform logloom_private.run_deletion_step();
   end loop;
 end;
@@ -367,13 +365,9 @@ select c.day - 30, 5, now() from clock c
 -- A step for the month may have added this day already.
 on conflict (day) do update
 set removed_records = excluded.removed_records, checked_at = excluded.checked_at;
-select ok(
-  logloom_private.prepare_replacement(c.day - 30), 'the remaining rows are copied'
-)
+select ok(logloom_private.prepare_replacement(c.day - 30), 'the remaining rows are copied')
 from clock c;
-select is(
-  logloom_private.drop_expired_day(c.day - 30, c.day), 'dropped', 'nobody keeps the day'
-)
+select is(logloom_private.drop_expired_day(c.day - 30, c.day), 'dropped', 'nobody keeps the day')
 from clock c;
 select lives_ok('select pg_temp.seal(clock_timestamp())', 'the job goes on');
 select results_eq(

@@ -98,8 +98,7 @@ select is(pg_temp.blocks_of('months'), '{}', 'a week with few records stays rows
 select pg_temp.seal(14);
 select is(pg_temp.blocks_of('weeks'), '{0-13: 72}', 'the next one is merged with it');
 select is(
-  pg_temp.blocks_of('busy'), '{"0-6: 1400","7-13: 1400"}',
-  'weeks with many records are not merged'
+  pg_temp.blocks_of('busy'), '{"0-6: 1400","7-13: 1400"}', 'weeks with many records are not merged'
 );
 select pg_temp.seal(29);
 select is(pg_temp.blocks_of('weeks'), '{0-27: 144}', 'four weeks make a month');

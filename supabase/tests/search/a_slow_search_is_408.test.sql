@@ -14,9 +14,7 @@ insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
 select string_agg(format('msg:~"(a+b?)+%s$"', chr(x)), ' OR ') as slow
 from generate_series(ascii('c'), ascii('z')) x \gset
 insert into logloom.saved_searches (id, tenant_id, created_by, name, query_dsl)
-values (
-  '00000000-0000-4000-8000-000000000001', 'acme', 'alice', 'slow', :'slow'
-);
+values ('00000000-0000-4000-8000-000000000001', 'acme', 'alice', 'slow', :'slow');
 create temp table calls (call text);
 insert into calls
 values

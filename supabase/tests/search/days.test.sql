@@ -122,9 +122,7 @@ select pg_temp.act_as_postgres();
 update logloom_private.settings set search_page_time = '1 hour';
 select pg_temp.act_as_user('acme', 'alice');
 select is(
-  pg_temp.messages(
-    (public.search_logs('', '1970-01-01', (now() + interval '1 hour')::text)).logs
-  ),
+  pg_temp.messages((public.search_logs('', '1970-01-01', (now() + interval '1 hour')::text)).logs),
   '0 1 2 50 120', 'all records are found'
 );
 
@@ -132,9 +130,7 @@ select pg_temp.act_as_postgres();
 update logloom.plans set retention_days_default = 7 where plan_id = 'free';
 select pg_temp.act_as_user('acme', 'alice');
 select is(
-  pg_temp.messages(
-    (public.search_logs('', '1970-01-01', (now() + interval '1 hour')::text)).logs
-  ),
+  pg_temp.messages((public.search_logs('', '1970-01-01', (now() + interval '1 hour')::text)).logs),
   '0 1 2', 'records past the retention are not shown, deleted or not'
 );
 select throws_ok(

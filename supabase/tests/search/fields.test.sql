@@ -173,8 +173,7 @@ select results_eq(
       to_jsonb(date_trunc('minute', now())) #>> '{}'
     ) f
     where f.field = 'attrs.n'$$,
-  'values (false, true)',
-  'fields are listed even if the stored counts have lost the records'
+  'values (false, true)', 'fields are listed even if the stored counts have lost the records'
 );
 rollback to counted;
 select pg_temp.act_as_postgres();

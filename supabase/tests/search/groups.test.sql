@@ -60,9 +60,7 @@ select results_eq(
 select results_eq(
   $$select s."group" ->> 'pattern', s.value, s."values" ->> 'first', s."values" ->> 'last',
       s."values" ->> 'example' in ('took 17 ms', 'took 4 ms', 'took 233 ms', 'ready')
-    from public.log_stats(
-      '| patterns', '2026-01-05T10:00:00.5Z', '2026-01-05T11:00:00Z'
-    ) s$$,
+    from public.log_stats('| patterns', '2026-01-05T10:00:00.5Z', '2026-01-05T11:00:00Z') s$$,
   $$values
     ('ready', 2::double precision, '2026-01-05T10:06:03.000000Z', '2026-01-05T10:07:05.000000Z',
       true),
@@ -76,8 +74,7 @@ select is(
     from public.log_series(
       '| count() by host', '2026-01-05T10:00:00Z', '2026-01-05T10:10:00Z', 2
     ) a, unnest(a.series) s),
-  '[["a", [2, 1]], ["", [1]], ["b", [1]], [null, [1]]]',
-  'a series for each group'
+  '[["a", [2, 1]], ["", [1]], ["b", [1]], [null, [1]]]', 'a series for each group'
 );
 select results_eq(
   $$select f.field, f.count, (f.values[1]).value, (f.values[1]).count

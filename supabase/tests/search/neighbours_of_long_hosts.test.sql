@@ -29,9 +29,7 @@ return (
   select array_agg(substr(c.msg, 8) order by c.n)
   from (
     select c.msg, row_number() over () as n
-    from public.get_log_context(
-      md5('record ' || p_record)::uuid, null, p_before, p_after
-    ) c
+    from public.get_log_context(md5('record ' || p_record)::uuid, null, p_before, p_after) c
   ) c
 );
 select is(

@@ -77,9 +77,7 @@ select is(
   '{earlier,silent}', 'hosts that are silent in the last part and were not in the same part before'
 );
 select is(
-  (pg_temp.overview(
-    null, '{host}', '2026-02-01T11:00:00Z', '2026-02-02T11:00:00Z'
-  )).silent_hosts,
+  (pg_temp.overview(null, '{host}', '2026-02-01T11:00:00Z', '2026-02-02T11:00:00Z')).silent_hosts,
   null, 'hidden hosts are not shown'
 );
 select results_eq(

@@ -45,9 +45,7 @@ select is(
   ),
   'and null for missing ones'
 );
-select is(
-  pg_temp.messages((public.search_logs('level:error')).logs), 'c a', 'the query filters'
-);
+select is(pg_temp.messages((public.search_logs('level:error')).logs), 'c a', 'the query filters');
 select is(
   (public.search_logs('level:[error TO debug]')).logs, '{}',
   'a filter that no record matches finds none'
@@ -64,20 +62,16 @@ select is(
 );
 select is(
   (select coalesce(sum(s.value), 0) from public.log_stats('level:[error TO debug] | count()') s),
-  0::double precision,
-  'and it counts none'
+  0::double precision, 'and it counts none'
 );
 select is(
   (public.search_logs('msg:"not yours"')).logs, '{}', 'another tenant''s records are not found'
 );
 select is(
-  pg_temp.messages((public.search_logs(p_order => 'asc')).logs), 'first a b c d e',
-  'oldest first'
+  pg_temp.messages((public.search_logs(p_order => 'asc')).logs), 'first a b c d e', 'oldest first'
 );
 select is(
-  pg_temp.messages((public.search_logs(
-    p_ts_from => 'now-9m', p_ts_to => 'now-7m'
-  )).logs),
+  pg_temp.messages((public.search_logs(p_ts_from => 'now-9m', p_ts_to => 'now-7m')).logs),
   'c b', 'a range'
 );
 select is(
@@ -147,14 +141,10 @@ select is(
   ),
   (select row(ts_from, ts_to)::text from cursor), 'a cursor keeps the range of the first page'
 );
-select is(
-  pg_temp.messages(p.logs), 'c b between a', 'a cursor of version 1.0.0 still works'
-)
+select is(pg_temp.messages(p.logs), 'c b between a', 'a cursor of version 1.0.0 still works')
 from cursor c
 cross join encode(convert_to(pg_temp.parts_of(c.next_cursor), 'UTF8'), 'base64') b
-cross join public.search_logs(
-  'ts:>now-30m', p_cursor => translate(b, e'+/=\n', '-_')
-) p;
+cross join public.search_logs('ts:>now-30m', p_cursor => translate(b, e'+/=\n', '-_')) p;
 select matches(next_cursor, '^[A-Za-z0-9_-]+$', 'a cursor needs no escaping') from cursor;
 
 select throws_ok(

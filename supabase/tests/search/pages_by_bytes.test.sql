@@ -160,9 +160,7 @@ select is_empty(
   $$
     select c.middle
     from (select c.middle, array_agg(c.id order by c.n) as ids from context c group by c.middle) c
-    cross join lateral (
-      select array_agg(e.id order by e.ts, e.id) as ids from expected e
-    ) a
+    cross join lateral (select array_agg(e.id order by e.ts, e.id) as ids from expected e) a
     where not exists (
       select
       from generate_series(1, 120) i

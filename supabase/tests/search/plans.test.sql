@@ -99,9 +99,7 @@ create function pg_temp.shares(p_statement text)
 returns boolean
 language sql
 as $$
-  select exists (
-    select from pg_temp.plan_of(p_statement) l (line) where l.line ~ 'Gather'
-  )
+  select exists (select from pg_temp.plan_of(p_statement) l (line) where l.line ~ 'Gather')
 $$;
 create function pg_temp.as_run(p_query_dsl text)
 returns logloom_private.compiled_query

@@ -43,9 +43,7 @@ select is(
 );
 select results_eq(
   $$select r.logs, r.next_cursor, r.ts_from, r.ts_to, r.stats::text
-    from public.run_saved_search(
-      '00000000-0000-4000-8000-000000000002', 'now-150s'
-    ) r$$,
+    from public.run_saved_search('00000000-0000-4000-8000-000000000002', 'now-150s') r$$,
   $$values (
     '{}'::public.logloom_log_record[], null::text, now() - interval '150 seconds', now(),
     '{"(\"{\"\"level\"\": \"\"error\"\"}\",1,\"{\"\"count\"\": 1}\",2,{})",'

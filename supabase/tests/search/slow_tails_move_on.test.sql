@@ -46,9 +46,7 @@ select results_eq(
   $$select distinct r.msg from pages p, unnest((p.page).logs) r order by 1$$,
   array['number 17', 'number 27', 'number 37', 'number 7'], 'matching records are returned'
 );
-select is(
-  (select sum(cardinality((p.page).logs)) from pages p), 4::bigint, 'each once'
-);
+select is((select sum(cardinality((p.page).logs)) from pages p), 4::bigint, 'each once');
 
 -- Examines one record at a time, with enough time for all.
 select pg_temp.act_as_postgres();

@@ -71,9 +71,7 @@ from (
       )
     )
 ) c (query_dsl, rows);
-select is(
-  pg_temp.stats('| count() by level', 1), '{"level": "error"} 3', 'the largest come first'
-);
+select is(pg_temp.stats('| count() by level', 1), '{"level": "error"} 3', 'the largest come first');
 select is(
   (select count(*)::integer from public.log_stats(
     '| count() by ' || (select string_agg('attrs.a' || i, ',') from generate_series(1, 150) i)
@@ -158,9 +156,7 @@ from (
     ),
     ('| count() by @Path', '14: No event has @Path: did you mean @path? → | count() by @path')
 ) c (query_dsl, hints);
-select is(
-  pg_temp.hints((public.log_series(c.query_dsl)).warnings), c.hints, 'a series of nothing'
-)
+select is(pg_temp.hints((public.log_series(c.query_dsl)).warnings), c.hints, 'a series of nothing')
 from (
   values
     ('service:wep', '1: There is no service wep: did you mean web? → service:web'),

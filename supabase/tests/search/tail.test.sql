@@ -178,8 +178,7 @@ select is(
 );
 select is(
   pg_temp.parts_of((public.tail_logs(p_backlog => 2)).next_cursor),
-  pg_temp.parts_of((public.tail_logs()).next_cursor),
-  'and the current cursor'
+  pg_temp.parts_of((public.tail_logs()).next_cursor), 'and the current cursor'
 );
 select is((public.tail_logs(p_backlog => 2)).more, false, 'without more');
 select is(

@@ -121,15 +121,12 @@ from (
 select lives_ok('set constraints all immediate', 'a nonsensical count');
 select is(
   array(select bytes from pg_temp.logged() order by id),
-  '{35,262194,2044,71}'::integer[] || array_fill(20, '{10}'),
-  'rows are not huge'
+  '{35,262194,2044,71}'::integer[] || array_fill(20, '{10}'), 'rows are not huge'
 );
 set session_replication_role = replica;
 select pg_temp.set_limit(1), pg_temp.log(2) \g /dev/null
 set session_replication_role = origin;
-select is(
-  array(select (l.record).msg from pg_temp.logged() l), '{1}', 'no count without triggers'
-);
+select is(array(select (l.record).msg from pg_temp.logged() l), '{1}', 'no count without triggers');
 
 select * from finish();
 rollback;

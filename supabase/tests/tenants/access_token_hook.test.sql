@@ -101,9 +101,7 @@ select is(
   null, 'an earlier value of the claim is removed'
 );
 select is(
-  pg_temp.hook(
-    pg_temp.event('5e1f8a44-8f0d-4b77-9a4a-2b4dfb4ad5d1', '{"provider": "email"}')
-  ),
+  pg_temp.hook(pg_temp.event('5e1f8a44-8f0d-4b77-9a4a-2b4dfb4ad5d1', '{"provider": "email"}')),
   jsonb_build_object(
     'claims',
     pg_temp.event('5e1f8a44-8f0d-4b77-9a4a-2b4dfb4ad5d1', '{"provider": "email"}') -> 'claims'

@@ -30,9 +30,7 @@ values
   ('delete from logloom.alert_rules where true');
 
 -- Returns the number of rows that a statement changes, or its SQLSTATE. Undoes the statement.
-create function pg_temp.reached(
-  p_client_id text, p_statement text, p_user_id text default 'alice'
-)
+create function pg_temp.reached(p_client_id text, p_statement text, p_user_id text default 'alice')
 returns text
 language plpgsql
 as $$

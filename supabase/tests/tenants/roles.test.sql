@@ -56,13 +56,11 @@ select is(
 );
 
 select is(
-  coalesce(substring(pg_temp.by(u.user_id, c.call) from '^PT403.*'), 'served'),
-  case
+  coalesce(substring(pg_temp.by(u.user_id, c.call) from '^PT403.*'), 'served'), case
     when array_position(array['member', 'admin', 'owner'], u.role)
       >= array_position(array['member', 'admin', 'owner'], c.least) then 'served'
     else 'PT403 This requires the role ' || c.least
-  end,
-  format('%s: %s', u.role, c.call)
+  end, format('%s: %s', u.role, c.call)
 )
 from calls c
 cross join (values ('bob', 'member'), ('abe', 'admin')) u (user_id, role)

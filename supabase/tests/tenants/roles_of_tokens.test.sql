@@ -46,9 +46,7 @@ select lives_ok(
   'service_role adds the first owner'
 );
 select pg_temp.act_as_user('empty', 'eve');
-select lives_ok(
-  $$select public.create_api_key(p_name => 'k')$$, 'who may then do what owners may'
-);
+select lives_ok($$select public.create_api_key(p_name => 'k')$$, 'who may then do what owners may');
 select pg_temp.act_as_postgres();
 
 update logloom_private.settings set roles_required = false, roles_from_token = true;

@@ -49,9 +49,7 @@ select is(pg_temp.by('acme', 'abe', pg_temp.key_of('acme')), '1', 'an admin can'
 select is(
   pg_temp.by('acme', 'abe', pg_temp.key_of('umbrella')), '42501', 'but not for another tenant'
 );
-select is(
-  pg_temp.by('alone', 'tom', pg_temp.key_of('alone')), '1', 'without roles every user can'
-);
+select is(pg_temp.by('alone', 'tom', pg_temp.key_of('alone')), '1', 'without roles every user can');
 select is(
   pg_temp.by('acme', 'mia', 'update logloom.api_keys k set revoked_at = null where true'), '0',
   'a member cannot reactivate a revoked key'

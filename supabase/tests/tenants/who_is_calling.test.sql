@@ -34,12 +34,10 @@ create temp table said (
 insert into said default values;
 
 select is(
-  pg_temp.check('anon', '{"role": "anon"}', '{}'), said.missing,
-  'no Authorization header'
+  pg_temp.check('anon', '{"role": "anon"}', '{}'), said.missing, 'no Authorization header'
 ) from said;
 select is(
-  pg_temp.check('anon', '{"role": "anon"}', null), said.missing,
-  'no headers at all'
+  pg_temp.check('anon', '{"role": "anon"}', null), said.missing, 'no headers at all'
 ) from said;
 select is(
   pg_temp.check('anon', '{"role": "anon", "tenant_id": "acme"}', '{"authorization": "x"}'),
@@ -115,9 +113,7 @@ select is(
 ) from said;
 
 select pg_temp.act_as('authenticated', '{"tenant_id": "acme"}');
-select is(
-  logloom_private.resolve_tenant('acme'), 'acme', 'users may name their own tenant'
-);
+select is(logloom_private.resolve_tenant('acme'), 'acme', 'users may name their own tenant');
 select throws_ok(
   $$select public.create_saved_search(p_name => 'n', p_query_dsl => 'ts:*')$$,
   'PT401', 'Invalid token, API key, or missing tenant_id', 'a saved search needs a user'

@@ -113,9 +113,7 @@ select is(
   'some stored records are damaged and left out', 'a series warns'
 );
 select is(
-  cardinality(
-    (public.tail_logs('', pg_temp.cursor_of('tail', '1'), 1000)).logs
-  ),
+  cardinality((public.tail_logs('', pg_temp.cursor_of('tail', '1'), 1000)).logs),
   30, 'a tail continues'
 );
 select pg_temp.act_as_postgres();
@@ -133,9 +131,7 @@ values (
 );
 do $$
 begin
-  while exists (
-    select from logloom.retention_runs r where r.status in ('queued', 'running')
-  ) loop
+  while exists (select from logloom.retention_runs r where r.status in ('queued', 'running')) loop
     perform logloom_private.run_deletion_step();
   end loop;
 end;

@@ -56,13 +56,10 @@ create temp table kept as select r.* from pg_temp.all_records() r;
 select is(pg_temp.health('status'), 'healthy', 'healthy before the first verification');
 select results_eq(
   'select (v).blocks, (v).records, (v).differences from pg_temp.verify() v',
-  'values (2::bigint, 180::bigint, 0::bigint)',
-  'all blocks and all records are verified'
+  'values (2::bigint, 180::bigint, 0::bigint)', 'all blocks and all records are verified'
 );
 select isnt(pg_temp.health('last_finished'), null, 'health shows when it ended');
-select is(
-  logloom_private.verify_step(), null, 'the job waits until the next verification is due'
-);
+select is(logloom_private.verify_step(), null, 'the job waits until the next verification is due');
 update logloom_private.settings set verify_every = '0';
 select cmp_ok(
   logloom_private.verify_step(), '>', interval '0', 'then it begins one and pauses after each step'
@@ -106,9 +103,7 @@ where k.tenant_id = 'acme'
   and not exists (select from logloom.logs l where l.tenant_id = 'acme' and l.id = k.id)
 order by k.id
 limit 1;
-select is(
-  (pg_temp.verify()).differences, 3::bigint, 'missing and duplicate records are found'
-);
+select is((pg_temp.verify()).differences, 3::bigint, 'missing and duplicate records are found');
 select matches(
   string_agg(f, E'\n'),
   '^count acme t .*: 1 more records than counted for service "api", level info
@@ -131,8 +126,7 @@ select is(
       and l.objid::bigint = logloom_private.lock_key(n.name)::bigint & 4294967295
     where n.name in ('deletion', 'writer', 'log_counts')
   ),
-  '{deletion,writer,log_counts}',
-  'recounting locks out sealing and deletions, too'
+  '{deletion,writer,log_counts}', 'recounting locks out sealing and deletions, too'
 );
 select is((pg_temp.verify()).differences, 0::bigint, 'a recounted day has no difference');
 
@@ -148,23 +142,12 @@ select is(
       or has_function_privilege('service_role', p.oid, 'execute')
     )
   ),
-  0,
-  'only operators may call it'
+  0, 'only operators may call it'
 );
+select is((select count(*)::integer from logloom_private.blocks b), 2, 'no block was changed');
 select is(
-  (
-    select count(*)::integer
-    from logloom_private.blocks b
-  ),
-  2,
-  'no block was changed'
-);
-select is(
-  (
-    select count(*)::integer from logloom_private.verifications v where v.finished_at is null
-  ),
-  0,
-  'no verification is left open'
+  (select count(*)::integer from logloom_private.verifications v where v.finished_at is null),
+  0, 'no verification is left open'
 );
 
 select * from finish();

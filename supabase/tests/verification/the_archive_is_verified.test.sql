@@ -108,8 +108,7 @@ select results_eq(
   'a file with fewer records is found, by tenant and day'
 );
 select is(
-  logloom_private.read_health() #>> '{checks,verification,status}', 'degraded',
-  'health is degraded'
+  logloom_private.read_health() #>> '{checks,verification,status}', 'degraded', 'health is degraded'
 );
 update logloom.archive_parts p set records = 42 where p.tenant_id = 'acme' and p.records = 39;
 select results_eq(
@@ -129,9 +128,7 @@ update logloom.archive_parts p set records = 40 where p.tenant_id = 'acme' and p
 -- file does not count.
 select set_config('logloom_test.sealed', '', true);
 select pg_temp.add('acme', pg_temp.day(9), 4, 300);
-insert into logloom.archive_parts (
-  tenant_id, first_day, last_day, write_seq, object_key, status
-)
+insert into logloom.archive_parts (tenant_id, first_day, last_day, write_seq, object_key, status)
 values ('acme', pg_temp.day(9), pg_temp.day(9), 300, 'acme/draft', 'draft');
 select is_empty('select pg_temp.found()', 'records that came after archiving are no difference');
 update logloom_private.archived_days a

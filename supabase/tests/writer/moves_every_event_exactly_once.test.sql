@@ -33,9 +33,7 @@ select results_eq(
       now() - interval '1 hour', 'warn', 'disk full', 'db', 'prod', 'r1', 'u1', '/a', 'h1',
       '{"n": 1}'::jsonb
     ),
-    (
-      (select received_at from batch), null, null, null, null, null, null, null, null, null
-    )$$,
+    ((select received_at from batch), null, null, null, null, null, null, null, null, null)$$,
   'every field arrives; a missing ts is the time of receipt'
 );
 select results_eq(
@@ -47,8 +45,7 @@ select results_eq(
 );
 select is(
   (select count(distinct write_seq)::integer from logloom.logs),
-  1,
-  'a step has one write_seq'
+  1, 'a step has one write_seq'
 );
 select is((logloom_private.queue_state()).depth, 0::bigint, 'the queue is empty');
 select ok(not logloom_private.flip_queue(), 'an empty slot is not closed');

@@ -36,9 +36,7 @@ from times t;
 -- zone.
 set local timezone = 'Asia/Kathmandu';
 set local datestyle = 'German';
-select pg_temp.send_request(
-  p_tenant_id => 'ac"me', p_ts => array[null, t.day + interval '3 s']
-)
+select pg_temp.send_request(p_tenant_id => 'ac"me', p_ts => array[null, t.day + interval '3 s'])
 from times t;
 reset timezone;
 reset datestyle;
@@ -91,14 +89,8 @@ select is(
 );
 reset role;
 select is(
-  (
-    select sum(l.record_bytes)::integer
-    from logloom.logs l where l.tenant_id = 'ac"me'
-  ),
-  (
-    select sum(pg_temp.answered_bytes(l))::integer
-    from logloom.logs l where l.tenant_id = 'ac"me'
-  ),
+  (select sum(l.record_bytes)::integer from logloom.logs l where l.tenant_id = 'ac"me'),
+  (select sum(pg_temp.answered_bytes(l))::integer from logloom.logs l where l.tenant_id = 'ac"me'),
   'record_bytes is this length'
 );
 
@@ -113,9 +105,7 @@ select l.* from logloom.logs l where l.tenant_id = 'ac"me';
 update unmeasured set record_bytes = null;
 select is(
   (
-    select array_agg(
-      logloom_private.bytes_of_record(row(u.*)::logloom.logs) order by u.ts, u.id
-    )
+    select array_agg(logloom_private.bytes_of_record(row(u.*)::logloom.logs) order by u.ts, u.id)
     from unmeasured u
   ),
   (
