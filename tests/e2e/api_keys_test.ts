@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
 import {
-  apiKey,
   assertAnswer,
   assertRpcError,
   call,
-  clientOf,
   createKey,
-  ingest,
   newTenant,
   rpc,
   supabase,
@@ -75,131 +72,6 @@ Deno.test("a key's value is shown once, when it is created", async () => {
   assert.ok(!stored.includes(key_value.slice(11)), "the key itself is nowhere");
 });
 
-Deno.test("a name of 1 to 100 characters after trimming is needed", async () => {
-  const tenant = await newTenant();
-  const message = "Invalid API key name: 1 to 100 characters after trimming";
-  for (const p_name of ["", "   ", "\t\n", "n".repeat(101)]) {
-    assertRpcError(await rpc(tenant.token, "create_api_key", { p_name }), 400, message);
-  }
-  assertRpcError(
-    await rpc(tenant.token, "create_api_key"),
-    400,
-    "Missing required parameter: p_name",
-  );
-  const longest = await rpc(tenant.token, "create_api_key", { p_name: `${"ü".repeat(100)} ` });
-  assert.deepEqual([longest.status, longest.body.name], [200, "ü".repeat(100)]);
-});
-
-Deno.test("an expiry in the past and an unknown scope are refused", async () => {
-  const tenant = await newTenant();
-  const create = (parameters: Record<string, unknown>) =>
-    rpc(tenant.token, "create_api_key", { p_name: "key", ...parameters });
-  assertRpcError(
-    await create({ p_expires_at: "2020-01-01T00:00:00Z" }),
-    400,
-    "Invalid p_expires_at: it is in the past",
-  );
-  for (const p_scopes of [["write"], [], ["ingest", "write"], [null]]) {
-    assertRpcError(await create({ p_scopes }), 400, "Invalid p_scopes: ingest, read, audit");
-  }
-  assertRpcError(
-    await create({ p_expires_at: "1/2/2099" }),
-    400,
-    "Invalid p_expires_at: not a time",
-  );
-  assert.equal((await create({ p_scopes: ["ingest"] })).status, 200);
-});
-
-Deno.test("a revoked key says so, and revoking again changes nothing", async () => {
-  const tenant = await newTenant();
-  const { key_id } = await createKey(tenant);
-  const list = async () => (await rpc<ApiKey[]>(tenant.token, "list_api_keys")).body[0];
-  const revoke = () => rpc(tenant.token, "revoke_api_key", { p_key_id: key_id });
-
-  assertAnswer(await revoke(), 200, { success: true });
-  const first = await list();
-  assert.equal(first.status, "revoked");
-  assert.match(String(first.revoked_at), timestamp);
-  assertAnswer(await revoke(), 200, { success: true });
-  assert.deepEqual(await list(), first);
-});
-
-Deno.test("an expired key says so", async () => {
-  const tenant = await newTenant();
-  const p_expires_at = new Date(Date.now() + 3_600_000).toISOString();
-  const { key_id } = await createKey(tenant, { p_expires_at });
-  await using db = openDatabase();
-  await db`update logloom.api_keys set expires_at = now() where key_id = ${key_id}`;
-  const body = await clientOf(tenant.token).call("list_api_keys", {});
-  assert.deepEqual(body.map(({ status }) => status), ["expired"]);
-});
-
-Deno.test("the usage of a key is shown in whole days", async () => {
-  const tenant = await newTenant();
-  const { key_id, key_value } = await createKey(tenant, { p_name: "counted" });
-  const usage = () => rpc(tenant.token, "get_api_key_usage", { p_key_id: key_id });
-  const { status, body: { created_at, ...unused } } = await usage();
-  assert.equal(status, 200);
-  assert.match(String(created_at), timestamp);
-  assert.deepEqual(unused, {
-    key_id,
-    name: "counted",
-    last_used_at: null,
-    days_since_creation: 0,
-    days_since_last_use: null,
-    reads: [],
-  });
-
-  await ingest(apiKey(key_value), []);
-  const { last_used_at, days_since_last_use } = (await usage()).body;
-  assert.ok(Math.abs(Date.parse(String(last_used_at)) - Date.now()) < 60_000);
-  assert.equal(days_since_last_use, 0);
-
-  await using db = openDatabase();
-  await db`
-    update logloom.api_keys
-    set created_at = now() - interval '49 hours', last_used_at = now() - interval '25 hours'
-    where key_id = ${key_id}`;
-  const { days_since_creation, days_since_last_use: since } = (await usage()).body;
-  assert.deepEqual([days_since_creation, since], [2, 1]);
-});
-
-Deno.test("a missing key and another tenant's key are 404", async () => {
-  const tenant = await newTenant();
-  const { key_id } = await createKey(await newTenant());
-  for (const operation of ["revoke_api_key", "get_api_key_usage"]) {
-    for (const p_key_id of [nobody, key_id]) {
-      assertRpcError(await rpc(tenant.token, operation, { p_key_id }), 404, "API key not found");
-    }
-    assertRpcError(await rpc(tenant.token, operation), 400, "Missing required parameter: p_key_id");
-    assert.equal((await rpc(tenant.token, operation, { p_key_id: "no-uuid" })).status, 400);
-  }
-});
-
-Deno.test("keys are listed newest first, page by page", async () => {
-  const tenant = await newTenant();
-  const names = ["one", "two", "three", "four", "five"];
-  for (const p_name of names) await createKey(tenant, { p_name });
-  const page = (parameters: Record<string, unknown>) =>
-    rpc<ApiKey[]>(tenant.token, "list_api_keys", parameters);
-  const found: string[] = [];
-  let p_after: string | undefined;
-  for (const size of [2, 2, 1]) {
-    const { status, body } = await page({ p_limit: 2, p_after });
-    assert.deepEqual([status, body.length], [200, size]);
-    found.push(...body.map(({ name }) => name));
-    p_after = body.at(-1)?.key_id;
-  }
-  assert.deepEqual(found, names.toReversed());
-  assertAnswer(await page({ p_limit: 2, p_after }), 200, []);
-  for (const p_limit of [0, -1, 1001]) {
-    assertRpcError(await page({ p_limit }), 400, "Invalid p_limit: 1 to 1000");
-  }
-  assertRpcError(await page({ p_after: nobody }), 400, "Invalid p_after: no such API key");
-  const { key_id } = await createKey(await newTenant());
-  assertRpcError(await page({ p_after: key_id }), 400, "Invalid p_after: no such API key");
-});
-
 Deno.test("a tenant without keys has an empty list, and reading does not provision it", async () => {
   const tenant = await newTenant();
   assertAnswer(await rpc(tenant.token, "list_api_keys"), 200, []);
@@ -249,19 +121,6 @@ Deno.test("service_role acts only for the tenant that it names", async () => {
     400,
     "Invalid p_tenant_id: 1 to 255 characters, not all blank",
   );
-});
-
-Deno.test("the caller is checked before the operation", async () => {
-  const refused = "Invalid token, API key, or missing tenant_id";
-  for (const operation of operations) {
-    assertRpcError(await rpc(null, operation), 400, "Missing authorization header");
-    assertRpcError(await rpc(stack.anonKey, operation), 401, refused);
-    for (const claims of [{}, { tenant_id: "  " }, { tenant_id: 1 }, { role: "anon" }]) {
-      assertRpcError(await rpc(await userToken(claims), operation), 401, refused);
-    }
-    const user_metadata = { tenant_id: "mine" };
-    assertRpcError(await rpc(await userToken({ user_metadata }), operation), 401, refused);
-  }
 });
 
 Deno.test("a token that PostgREST cannot verify is 401", async () => {

@@ -10,16 +10,6 @@ import {
 import { eventually } from "../support/eventually.ts";
 import { keepRecords, putOnPlan } from "../support/plans.ts";
 
-interface Run {
-  run_id: string;
-  kind: string;
-  status: string;
-  dry_run: boolean;
-  records: number;
-  requested_by: string;
-  finished_at: string | null;
-}
-
 const day = 86_400_000;
 
 async function sendDaysAgo(tenant: Tenant, days: number[]): Promise<void> {
@@ -150,50 +140,4 @@ Deno.test("records deleted by retention are gone from searches and counts", asyn
     assert.deepEqual(rows.map(({ value }) => value), [count]);
     assert.equal((await clientOf(who.token).search("", range)).logs.length, count);
   }
-});
-
-Deno.test("delete_logs counts first, then deletes by the job, and notes who requested it", async () => {
-  await using db = openDatabase();
-  const [tenant, other] = [await newTenant(), await newTenant()];
-  const events = Array.from({ length: 30 }, (_, n) => ({ user_id: n % 3 ? "other" : "erin" }));
-  for (const one of [tenant, other]) await ingest(one.headers, events);
-  await recordsOf(db, tenant.id, 30);
-  await recordsOf(db, other.id, 30);
-  const request = {
-    p_query_dsl: "user_id:erin",
-    p_ts_from: new Date(Date.now() - day),
-    p_ts_to: new Date(Date.now() + 60_000),
-  };
-
-  const counted = await rpc<Run>(tenant.token, "delete_logs", request);
-  assert.equal(counted.status, 200);
-  assert.deepEqual(
-    [counted.body.dry_run, counted.body.status, counted.body.records],
-    [true, "done", 10],
-  );
-  const queued = await rpc<Run>(tenant.token, "delete_logs", { ...request, p_dry_run: false });
-  assert.deepEqual(
-    [queued.body.dry_run, queued.body.status, queued.body.records, queued.body.requested_by],
-    [false, "queued", 0, tenant.userId],
-  );
-  const done = await eventually("the deletion is done", async () => {
-    await db.unsafe("call logloom_private.run_job('run_deletions')");
-    const body = await clientOf(tenant.token).call("list_log_retention_runs", {
-      p_kind: "erasure",
-    });
-    return body.find(({ run_id, status }) => run_id === queued.body.run_id && status === "done");
-  });
-  assert.equal(done.records, 10);
-  assert.equal(await countRecords(db, tenant.id), 20);
-  assert.equal(await countRecords(db, other.id), 30);
-
-  const audit = await clientOf(tenant.token).call("list_tenant_audit_events", {});
-  assert.deepEqual(
-    audit.map(({ action, actor, subject }) => [action, actor, subject]),
-    [
-      ["logs.deletion_finished", tenant.userId, queued.body.run_id],
-      ["logs.deletion_requested", tenant.userId, queued.body.run_id],
-      ["logs.deletion_requested", tenant.userId, counted.body.run_id],
-    ],
-  );
 });

@@ -60,6 +60,10 @@ const verdicts: [claims: () => Record<string, unknown>, status: 200 | 401][] = [
   [() => ({ tenant_id: "x".repeat(256) }), 401],
   [() => ({ tenant_id: "\u{1f600}".repeat(255) }), 200],
   [() => ({ user_metadata: { name: "a\u0000b" } }), 401],
+  ...["user_metadata", "app_metadata"].map((place): [() => Record<string, unknown>, 200 | 401] => [
+    () => ({ tenant_id: undefined, [place]: { tenant_id: "mine" } }),
+    401,
+  ]),
   // A name of spaces alone is refused, whatever their script. Next to a letter they are part of the name.
   ...[
     " ",

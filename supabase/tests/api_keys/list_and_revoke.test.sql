@@ -1,6 +1,6 @@
 begin;
 \ir ../actors.psql
-select plan(18);
+select plan(21);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free'), ('umbrella', 'free');
 insert into logloom.api_keys (
@@ -86,17 +86,16 @@ select is(
   now() - interval '1 hour', 'changes nothing'
 );
 select throws_ok(
-  'select public.revoke_api_key()',
-  'PT400', 'Missing required parameter: p_key_id', 'a key must be named to be revoked'
-);
-select throws_ok(
-  'select public.get_api_key_usage()',
-  'PT400', 'Missing required parameter: p_key_id', 'a key must be named to show its use'
-);
-select throws_ok(
-  format('select public.revoke_api_key(p_key_id => %L)', gen_random_uuid()),
-  'PT404', 'API key not found', 'an unknown key'
-);
+  format('select public.%s(p_key_id => %s)', o, a.argument), a.code, a.message,
+  format('%s: %s', o, a.what)
+)
+from unnest('{revoke_api_key,get_api_key_usage}'::text[]) o, (
+  values
+    ('null', 'PT400', 'Missing required parameter: p_key_id', 'no key'),
+    ('gen_random_uuid()', 'PT404', 'API key not found', 'an unknown key'),
+    ((select quote_literal(i.key_id) from ids i where i.name = 'other'),
+      'PT404', 'API key not found', 'another tenant''s key')
+) a (argument, code, message, what);
 
 select * from finish();
 rollback;
