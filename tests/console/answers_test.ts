@@ -43,34 +43,31 @@ async function holdAnswers(page: Page, query: string) {
 
 const total = (page: Page) => page.locator(".histogram-total");
 
-inBrowser(
-  "an answer is shown only under its own query",
-  async () => {
-    const user = await withLogs();
-    await using tab = await browser.open(user.token, { hash: "q=level:error" });
-    const { page } = tab;
-    await total(page).getByText("2 records").waitFor();
-    await isSeen(page, "card declined");
-    await page.getByRole("button", { name: /^shop/ }).waitFor();
+inBrowser("an answer is shown only under its own query", async () => {
+  const user = await withLogs();
+  await using tab = await browser.open(user.token, { hash: "q=level:error" });
+  const { page } = tab;
+  await total(page).getByText("2 records").waitFor();
+  await isSeen(page, "card declined");
+  await page.getByRole("button", { name: /^shop/ }).waitFor();
 
-    const held = await holdAnswers(page, "service:api");
-    await search(page, "service:api");
-    await held.asked(3);
-    assert.equal((await total(page).innerText()).trim(), "");
-    assert.equal(await page.locator(".histogram .u-over").count(), 0, "no bars");
-    assert.equal(await page.locator("[data-row]").count(), 0, "no rows");
-    assert.equal(await page.locator(".fields .value").count(), 0, "no counts of fields");
+  const held = await holdAnswers(page, "service:api");
+  await search(page, "service:api");
+  await held.asked(3);
+  assert.equal((await total(page).innerText()).trim(), "");
+  assert.equal(await page.locator(".histogram .u-over").count(), 0, "no bars");
+  assert.equal(await page.locator("[data-row]").count(), 0, "no rows");
+  assert.equal(await page.locator(".fields .value").count(), 0, "no counts of fields");
 
-    // Another query overtakes the first, whose late answer must not be shown.
-    await search(page, "service:shop");
-    await total(page).getByText("1 record", { exact: true }).waitFor();
-    await isSeen(page, "card declined");
-    held.letGo();
-    await page.waitForLoadState("networkidle");
-    assert.equal((await total(page).innerText()).trim(), "1 record");
-    await isGone(page, "slow query");
-  },
-);
+  // Another query overtakes the first, whose late answer must not be shown.
+  await search(page, "service:shop");
+  await total(page).getByText("1 record", { exact: true }).waitFor();
+  await isSeen(page, "card declined");
+  held.letGo();
+  await page.waitForLoadState("networkidle");
+  assert.equal((await total(page).innerText()).trim(), "1 record");
+  await isGone(page, "slow query");
+});
 
 inBrowser("the numbers of one aggregate are not shown under the next", async () => {
   const user = await withLogs();
@@ -86,28 +83,25 @@ inBrowser("the numbers of one aggregate are not shown under the next", async () 
   await page.getByRole("cell", { name: "error" }).waitFor();
 });
 
-inBrowser(
-  "a chart that loads does not move the table below it",
-  async () => {
-    const user = await withLogs();
-    const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    await using tab = await browser.open(user.token, {
-      hash: "q=%7C+count()+by+level",
-      prepare: (page) =>
-        page.route("**/rpc/log_series", async (route) => {
-          await released;
-          await route.continue();
-        }),
-    });
-    const { page } = tab;
-    const warn = page.getByRole("cell", { name: "warn" });
-    const before = await boxOf(warn);
-    release();
-    await page.locator("figure.series .u-over").waitFor();
-    await page.locator("figure.series .legend-item").filter({ hasText: "warn" }).waitFor();
-    assert.deepEqual(await boxOf(warn), before);
-  },
-);
+inBrowser("a chart that loads does not move the table below it", async () => {
+  const user = await withLogs();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await using tab = await browser.open(user.token, {
+    hash: "q=%7C+count()+by+level",
+    prepare: (page) =>
+      page.route("**/rpc/log_series", async (route) => {
+        await released;
+        await route.continue();
+      }),
+  });
+  const { page } = tab;
+  const warn = page.getByRole("cell", { name: "warn" });
+  const before = await boxOf(warn);
+  release();
+  await page.locator("figure.series .u-over").waitFor();
+  await page.locator("figure.series .legend-item").filter({ hasText: "warn" }).waitFor();
+  assert.deepEqual(await boxOf(warn), before);
+});
 
 inBrowser(
   "after a change of the range, old answers are marked until the new ones arrive",
@@ -285,45 +279,42 @@ inBrowser("an open record stays open when the search runs again", async () => {
   assert.equal(await page.locator(".detail[data-same]").count(), 1, "by itself, too");
 });
 
-inBrowser(
-  "a malformed record or answer breaks only its own part of the page",
-  async () => {
-    const user = await withLogs();
-    let isWhole = false;
-    await using tab = await browser.open(user.token, {
-      // React reports the errors to the browser's console.
-      expected: /^(console|error): /,
-      prepare: async (page) => {
-        await page.route("**/rpc/search_logs", async (route) => {
-          const answer = await route.fetch();
-          const body = await answer.json();
-          for (const log of body.logs ?? []) {
-            if (log.msg === "slow query") {
-              Object.assign(log, { msg: { text: "slow" }, level: 7 });
-            }
+inBrowser("a malformed record or answer breaks only its own part of the page", async () => {
+  const user = await withLogs();
+  let isWhole = false;
+  await using tab = await browser.open(user.token, {
+    // React reports the errors to the browser's console.
+    expected: /^(console|error): /,
+    prepare: async (page) => {
+      await page.route("**/rpc/search_logs", async (route) => {
+        const answer = await route.fetch();
+        const body = await answer.json();
+        for (const log of body.logs ?? []) {
+          if (log.msg === "slow query") {
+            Object.assign(log, { msg: { text: "slow" }, level: 7 });
           }
-          await route.fulfill({ response: answer, json: body });
-        });
-        await page.route("**/rpc/log_histogram", async (route) => {
-          const answer = await route.fetch();
-          if (isWhole) return await route.fulfill({ response: answer });
-          await route.fulfill({ response: answer, json: { total: 4, buckets: [{}] } });
-        });
-      },
-    });
-    const { page } = tab;
-    await isSeen(page, "card declined");
-    await page.getByRole("row").filter({ hasText: "This record cannot be shown" }).waitFor();
-    const chart = page.getByRole("alert").filter({ hasText: "The chart cannot be shown" });
-    await chart.waitFor();
-    isWhole = true;
-    await chart.getByRole("button", { name: "Try again" }).click();
-    await total(page).getByText("4 records").waitFor();
-    await page.getByRole("row").filter({ hasText: "card declined" }).first()
-      .click();
-    await page.locator(".detail").getByText("402").waitFor();
-  },
-);
+        }
+        await route.fulfill({ response: answer, json: body });
+      });
+      await page.route("**/rpc/log_histogram", async (route) => {
+        const answer = await route.fetch();
+        if (isWhole) return await route.fulfill({ response: answer });
+        await route.fulfill({ response: answer, json: { total: 4, buckets: [{}] } });
+      });
+    },
+  });
+  const { page } = tab;
+  await isSeen(page, "card declined");
+  await page.getByRole("row").filter({ hasText: "This record cannot be shown" }).waitFor();
+  const chart = page.getByRole("alert").filter({ hasText: "The chart cannot be shown" });
+  await chart.waitFor();
+  isWhole = true;
+  await chart.getByRole("button", { name: "Try again" }).click();
+  await total(page).getByText("4 records").waitFor();
+  await page.getByRole("row").filter({ hasText: "card declined" }).first()
+    .click();
+  await page.locator(".detail").getByText("402").waitFor();
+});
 
 inBrowser(
   "* also finds records without a message; groups are sorted by value and keep the order of columns",

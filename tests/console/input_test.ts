@@ -47,41 +47,38 @@ inBrowser("times are typed in the displayed zone, and the link has the instant",
   await page.getByText("Times without a zone are UTC.").waitFor();
 });
 
-inBrowser(
-  "without a clipboard the text is shown for copying",
-  async () => {
-    const user = await newUser();
-    const url = new URL(stack.url);
-    url.hostname = plainHost;
-    await using tab = await browser.open(user.token, {
-      url: url.href,
-      hash: "/keys",
-      // Chromium warns about this on every page over plain HTTP.
-      expected: /Cross-Origin-Opener-Policy header has been ignored/,
-    });
-    const { page } = tab;
-    assert.equal(await page.evaluate(() => "clipboard" in navigator), false);
-    await page.getByRole("button", { name: "New key" }).click();
-    await page.getByLabel(/^Name/).fill("web server");
-    await page.getByRole("button", { name: "Create the key" }).click();
-    const key = await page.getByTestId("key-value").innerText();
-    await page.getByRole("button", { name: "Copy", exact: true }).click();
-    const field = page.getByRole("textbox", { name: "The text to copy" });
-    assert.equal(await field.inputValue(), key);
-    assert.equal(
-      await field.evaluate((element: HTMLTextAreaElement) =>
-        element.value.slice(element.selectionStart, element.selectionEnd)
-      ),
-      key,
-      "selected",
-    );
-    assert.equal(await page.getByRole("button", { name: "Copied" }).count(), 0);
-    assert.deepEqual(await accessibilityFaults(page), []);
-    await page.keyboard.press("Escape");
-    await field.waitFor({ state: "detached" });
-    assert.equal(await page.getByTestId("key-value").innerText(), key, "it is still there");
-  },
-);
+inBrowser("without a clipboard the text is shown for copying", async () => {
+  const user = await newUser();
+  const url = new URL(stack.url);
+  url.hostname = plainHost;
+  await using tab = await browser.open(user.token, {
+    url: url.href,
+    hash: "/keys",
+    // Chromium warns about this on every page over plain HTTP.
+    expected: /Cross-Origin-Opener-Policy header has been ignored/,
+  });
+  const { page } = tab;
+  assert.equal(await page.evaluate(() => "clipboard" in navigator), false);
+  await page.getByRole("button", { name: "New key" }).click();
+  await page.getByLabel(/^Name/).fill("web server");
+  await page.getByRole("button", { name: "Create the key" }).click();
+  const key = await page.getByTestId("key-value").innerText();
+  await page.getByRole("button", { name: "Copy", exact: true }).click();
+  const field = page.getByRole("textbox", { name: "The text to copy" });
+  assert.equal(await field.inputValue(), key);
+  assert.equal(
+    await field.evaluate((element: HTMLTextAreaElement) =>
+      element.value.slice(element.selectionStart, element.selectionEnd)
+    ),
+    key,
+    "selected",
+  );
+  assert.equal(await page.getByRole("button", { name: "Copied" }).count(), 0);
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await page.keyboard.press("Escape");
+  await field.waitFor({ state: "detached" });
+  assert.equal(await page.getByTestId("key-value").innerText(), key, "it is still there");
+});
 
 inBrowser("with a clipboard the text is copied", async () => {
   const user = await withLogs();
@@ -166,71 +163,66 @@ inBrowser("a click on a value adds it to the typed text, a second click removes 
   assert.equal(await boxText(page), "card level:error");
 });
 
-inBrowser(
-  "a dialog keeps its form on a click outside, and returns the focus",
-  async () => {
-    const user = await withLogs();
-    await using tab = await browser.open(user.token, { hash: "q=level:error" });
-    const { page } = tab;
-    await isSeen(page, "card declined");
-    const star = page.getByRole("button", { name: "Save this search" });
-    const name = page.getByLabel("Name", { exact: true });
-    const focused = () =>
-      page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? "");
-    await star.click();
-    assert.equal(await name.evaluate((field) => field === document.activeElement), true);
-    await name.fill("Errors of today");
-    await page.mouse.click(5, 5);
-    assert.equal(await name.inputValue(), "Errors of today");
-    await page.keyboard.press("Escape");
-    await name.waitFor({ state: "detached" });
-    assert.equal(await focused(), "Save this search");
-    await star.press("Enter");
-    await page.getByRole("button", { name: "Cancel" }).click();
-    assert.equal(await focused(), "Save this search");
+inBrowser("a dialog keeps its form on a click outside, and returns the focus", async () => {
+  const user = await withLogs();
+  await using tab = await browser.open(user.token, { hash: "q=level:error" });
+  const { page } = tab;
+  await isSeen(page, "card declined");
+  const star = page.getByRole("button", { name: "Save this search" });
+  const name = page.getByLabel("Name", { exact: true });
+  const focused = () =>
+    page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? "");
+  await star.click();
+  assert.equal(await name.evaluate((field) => field === document.activeElement), true);
+  await name.fill("Errors of today");
+  await page.mouse.click(5, 5);
+  assert.equal(await name.inputValue(), "Errors of today");
+  await page.keyboard.press("Escape");
+  await name.waitFor({ state: "detached" });
+  assert.equal(await focused(), "Save this search");
+  await star.press("Enter");
+  await page.getByRole("button", { name: "Cancel" }).click();
+  assert.equal(await focused(), "Save this search");
 
-    // A dialog that opens while the closed one's step back is under way stays open.
-    await page.waitForFunction(() => !history.state?.dialogs);
-    await star.press("Enter");
-    await page.evaluate(async () => {
-      const press = (selector: string) => document.querySelector<HTMLElement>(selector)?.click();
-      const isBack = new Promise((resolve) =>
-        addEventListener("popstate", resolve, { once: true })
-      );
-      const isAsked = new Promise<void>((resolve) => {
-        history.back = () => {
-          History.prototype.back.call(history);
-          resolve();
-        };
-      });
-      press('dialog [aria-label="Close"]');
-      await isAsked;
-      press('[aria-label="Save this search"]');
-      await isBack;
-      Reflect.deleteProperty(history, "back");
+  // A dialog that opens while the closed one's step back is under way stays open.
+  await page.waitForFunction(() => !history.state?.dialogs);
+  await star.press("Enter");
+  await page.evaluate(async () => {
+    const press = (selector: string) => document.querySelector<HTMLElement>(selector)?.click();
+    const isBack = new Promise((resolve) => addEventListener("popstate", resolve, { once: true }));
+    const isAsked = new Promise<void>((resolve) => {
+      history.back = () => {
+        History.prototype.back.call(history);
+        resolve();
+      };
     });
-    await page.waitForFunction(() => history.state?.dialogs === 1);
-    assert.equal(await name.count(), 1);
+    press('dialog [aria-label="Close"]');
+    await isAsked;
+    press('[aria-label="Save this search"]');
+    await isBack;
+    Reflect.deleteProperty(history, "back");
+  });
+  await page.waitForFunction(() => history.state?.dialogs === 1);
+  assert.equal(await name.count(), 1);
 
-    // Back closes a dialog and stays on the page; the next one goes back.
-    await page.goBack();
-    await name.waitFor({ state: "detached" });
-    assert.equal(await hash(page), "#q=level:error");
-    await page.goBack();
-    await page.waitForFunction(() => !location.hash.includes("level:error"));
+  // Back closes a dialog and stays on the page; the next one goes back.
+  await page.goBack();
+  await name.waitFor({ state: "detached" });
+  assert.equal(await hash(page), "#q=level:error");
+  await page.goBack();
+  await page.waitForFunction(() => !location.hash.includes("level:error"));
 
-    // The opener is gone, so the start of the screen gets the focus.
-    await user.client.call("create_saved_search", { p_name: "Doomed", p_query_dsl: "toDelete" });
-    await page.evaluate(() => {
-      location.hash = "/saved";
-    });
-    await page.getByRole("button", { name: "Delete Doomed" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Delete" })
-      .click();
-    await page.getByRole("button", { name: "Delete Doomed" }).waitFor({ state: "detached" });
-    await page.waitForFunction(() => document.activeElement?.id === "main");
-  },
-);
+  // The opener is gone, so the start of the screen gets the focus.
+  await user.client.call("create_saved_search", { p_name: "Doomed", p_query_dsl: "toDelete" });
+  await page.evaluate(() => {
+    location.hash = "/saved";
+  });
+  await page.getByRole("button", { name: "Delete Doomed" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" })
+    .click();
+  await page.getByRole("button", { name: "Delete Doomed" }).waitFor({ state: "detached" });
+  await page.waitForFunction(() => document.activeElement?.id === "main");
+});
 
 /** Scrolls until the whole element is visible, even while the page still changes. */
 const scrollTo = (what: Locator) =>

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { ApiKey } from "../../packages/logloom/src/read.ts";
 import {
   assertAnswer,
   assertRpcError,
@@ -11,16 +12,6 @@ import {
 import { openDatabase } from "../support/database.ts";
 import { stack } from "../support/stack.ts";
 import { unsignedToken, userToken } from "../support/tokens.ts";
-
-interface ApiKey {
-  key_id: string;
-  name: string;
-  key_prefix: string;
-  status: string;
-  created_at: string;
-  last_used_at: string | null;
-  revoked_at: string | null;
-}
 
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00$/;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

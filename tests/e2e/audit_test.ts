@@ -3,14 +3,6 @@ import { apiKey, clientOf, createKey, ingest, newTenant, rpc } from "../support/
 import { openDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 
-interface AuditEvent {
-  event_id: string;
-  actor: string;
-  action: string;
-  subject: string;
-  details: Record<string, unknown>;
-}
-
 Deno.test("changes of keys and settings are in the audit log, without the keys", async () => {
   const tenant = await newTenant();
   const first = await createKey(tenant);

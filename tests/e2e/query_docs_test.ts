@@ -114,12 +114,6 @@ Deno.test("each query of docs/guides/coming-from.md is valid and has no warning"
   }
 });
 
-interface Warning {
-  position: number;
-  message: string;
-  suggestion: string;
-}
-
 Deno.test("the queries of docs/reference/query-language.md have the errors that it lists", async () => {
   const tenant = await newTenant();
   for (const [query, position, error] of rows("Query errors")) {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { LogPage, LogRecord, LogTail } from "../../packages/logloom/src/read.ts";
 import {
   type Answer,
   assertAnswer,
@@ -17,29 +18,6 @@ import {
 } from "../support/database.ts";
 import { eventually, pause } from "../support/eventually.ts";
 import { keepRecords } from "../support/plans.ts";
-
-interface Log {
-  id: string;
-  tenant_id: string;
-  ts: string;
-  received_at: string;
-  level: string | null;
-  msg: string | null;
-  attrs: Record<string, unknown> | null;
-}
-
-interface Page {
-  logs: Log[];
-  next_cursor: string | null;
-  ts_from: string;
-  ts_to: string;
-}
-
-interface Tail {
-  logs: Log[];
-  next_cursor: string;
-  more: boolean;
-}
 
 const minute = 60_000;
 
@@ -61,7 +39,7 @@ async function read<Body>(token: string, operation: string, parameters: unknown)
   return body;
 }
 
-function messages(logs: Log[]): (string | null)[] {
+function messages(logs: LogRecord[]): (string | null)[] {
   return logs.map(({ msg }) => msg);
 }
 
@@ -73,7 +51,7 @@ Deno.test("an acknowledged event is found soon after", async () => {
     assert.equal(status, 200);
     const acknowledged = performance.now();
     await eventually("the event is found", async () => {
-      const page = await read<Page>(tenant.token, "search_logs", {
+      const page = await read<LogPage>(tenant.token, "search_logs", {
         p_query_dsl: `level:warn "event ${n}"`,
       });
       return page.logs.length === 1;
@@ -123,7 +101,7 @@ Deno.test("a search returns its range, and whole records up to its limit", async
     404,
     "Log record not found",
   );
-  const page = await read<Page>(stranger.token, "search_logs", {
+  const page = await read<LogPage>(stranger.token, "search_logs", {
     p_ts_from: ago(3 * 24 * 60 * minute),
   });
   assert.deepEqual(page.logs, []);
@@ -140,7 +118,7 @@ Deno.test("pages have each record once, while others are written", async () => {
   const seen: (string | null)[] = [];
   let cursor: string | null = null;
   do {
-    const page: Page = await read(tenant.token, "search_logs", {
+    const page: LogPage = await read(tenant.token, "search_logs", {
       p_ts_from: from,
       p_limit: 60,
       p_cursor: cursor,
@@ -234,7 +212,7 @@ Deno.test("the counts equal a recount, while counts are compacted and records co
 
 Deno.test("a live tail shows every event once, late ones too, while many are sent", async () => {
   const tenant = await newTenant();
-  const start = await read<Tail>(tenant.token, "tail_logs", {});
+  const start = await read<LogTail>(tenant.token, "tail_logs", {});
   assert.deepEqual(start.logs, []);
 
   const sent: string[] = [];
@@ -258,7 +236,7 @@ Deno.test("a live tail shows every event once, late ones too, while many are sen
   const seen: (string | null)[] = [];
   let cursor = start.next_cursor;
   await eventually("all events were seen", async () => {
-    const tail = await read<Tail>(tenant.token, "tail_logs", { p_cursor: cursor, p_limit: 7 });
+    const tail = await read<LogTail>(tenant.token, "tail_logs", { p_cursor: cursor, p_limit: 7 });
     seen.push(...messages(tail.logs));
     assert.equal(tail.logs.length <= 7, true);
     cursor = tail.next_cursor;
@@ -266,7 +244,7 @@ Deno.test("a live tail shows every event once, late ones too, while many are sen
   }, { every: 5 });
   await senders;
   assert.deepEqual(seen.toSorted(), sent.toSorted());
-  assert.deepEqual((await read<Tail>(tenant.token, "tail_logs", { p_cursor: cursor })).logs, []);
+  assert.deepEqual((await read<LogTail>(tenant.token, "tail_logs", { p_cursor: cursor })).logs, []);
 });
 
 Deno.test("a faulty query has the place of its fault, in an error and in validate_query", async () => {

@@ -3,19 +3,6 @@ import { assertRpcError, clientOf, ingest, newTenant, rpc } from "../support/cli
 import { openDatabase, queueIsEmpty, stopWriter } from "../support/database.ts";
 import { putOnPlan } from "../support/plans.ts";
 
-interface Usage {
-  tenant_id: string;
-  month: string;
-  events: number;
-  bytes: number;
-  monthly_events_limit: number;
-  events_percent: number;
-  projected_events: number;
-  resets_at: string;
-  months: { month: string; events: number; bytes: number }[];
-  days: { day: string; events: number; bytes: number }[];
-}
-
 Deno.test("usage equals the acknowledged events, queued or written, to the byte", async () => {
   await using db = openDatabase();
   const tenant = await newTenant();

@@ -8,7 +8,19 @@ import { openDatabase } from "../support/database.ts";
 const seed = Number(Deno.env.get("SEALING_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 
 const piece = fc.oneof(
-  fc.constantFrom("failed", "Password", "für", "ÀB", "İstanbul", "K", "ǅ", "ΣΑΣ", "0", "日本", "🚀"),
+  fc.constantFrom(
+    "failed",
+    "Password",
+    "für",
+    "ÀB",
+    "İstanbul",
+    "K",
+    "ǅ",
+    "ΣΑΣ",
+    "0",
+    "日本",
+    "🚀",
+  ),
   fc.constantFrom(
     " ",
     "  ",

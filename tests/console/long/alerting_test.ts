@@ -14,43 +14,40 @@ async function makeRule(user: User, parameters: Record<string, unknown>): Promis
   return (await createRule(user, { p_threshold: 0, ...parameters })).rule_id;
 }
 
-inBrowser(
-  "an alert is opened and acknowledged, and a colleague sees that",
-  async () => {
-    const user = await newUser();
-    const colleague = await newUser(user.tenantId);
-    await makeRule(user, { p_window_minutes: 60 });
-    const response = await fetch(`${stack.url}/functions/v1/ingest`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${user.token}`, "content-type": "application/json" },
-      body: '[{"level":"error","msg":"it broke"}]',
-    });
-    assert.equal(response.status, 200, await response.text());
-    await eventually("the rule fires", async () => {
-      const body = await user.client.call("list_alert_history", {});
-      return body.length === 1;
-    });
+inBrowser("an alert is opened and acknowledged, and a colleague sees that", async () => {
+  const user = await newUser();
+  const colleague = await newUser(user.tenantId);
+  await makeRule(user, { p_window_minutes: 60 });
+  const response = await fetch(`${stack.url}/functions/v1/ingest`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${user.token}`, "content-type": "application/json" },
+    body: '[{"level":"error","msg":"it broke"}]',
+  });
+  assert.equal(response.status, 200, await response.text());
+  await eventually("the rule fires", async () => {
+    const body = await user.client.call("list_alert_history", {});
+    return body.length === 1;
+  });
 
-    await using tab = await browser.open(user.token, { hash: "/history" });
-    const { page } = tab;
-    const row = page.getByRole("row").filter({ hasText: "Errors" });
-    await row.getByText("open", { exact: true }).waitFor();
-    await page.getByRole("link", { name: /Alerts\s*1/ }).waitFor();
-    await row.getByRole("button", { name: "Records" }).click();
-    await page.getByRole("row").filter({ hasText: "it broke" }).first().waitFor();
-    await page.goBack();
-    await row.getByRole("button", { name: "Acknowledge" }).click();
-    await row.getByText("acknowledged", { exact: true }).waitFor();
-    await page.getByLabel("Only unacknowledged").check();
-    await page.getByText("Everything is acknowledged").waitFor();
-    const body = await user.client.call("list_alert_history", { p_acknowledged: true });
-    assert.deepEqual(body.map(({ acknowledged_by }) => acknowledged_by), [user.id]);
+  await using tab = await browser.open(user.token, { hash: "/history" });
+  const { page } = tab;
+  const row = page.getByRole("row").filter({ hasText: "Errors" });
+  await row.getByText("open", { exact: true }).waitFor();
+  await page.getByRole("link", { name: /Alerts\s*1/ }).waitFor();
+  await row.getByRole("button", { name: "Records" }).click();
+  await page.getByRole("row").filter({ hasText: "it broke" }).first().waitFor();
+  await page.goBack();
+  await row.getByRole("button", { name: "Acknowledge" }).click();
+  await row.getByText("acknowledged", { exact: true }).waitFor();
+  await page.getByLabel("Only unacknowledged").check();
+  await page.getByText("Everything is acknowledged").waitFor();
+  const body = await user.client.call("list_alert_history", { p_acknowledged: true });
+  assert.deepEqual(body.map(({ acknowledged_by }) => acknowledged_by), [user.id]);
 
-    await using other = await browser.open(colleague.token, { hash: "/history" });
-    await other.page.getByText("acknowledged", { exact: true }).waitFor();
-    assert.equal(await other.page.getByRole("button", { name: "Acknowledge" }).count(), 0);
-  },
-);
+  await using other = await browser.open(colleague.token, { hash: "/history" });
+  await other.page.getByText("acknowledged", { exact: true }).waitFor();
+  assert.equal(await other.page.getByRole("button", { name: "Acknowledge" }).count(), 0);
+});
 
 inBrowser(
   "an incident shows its times, chart and records, and several are acknowledged at once",
@@ -164,62 +161,54 @@ inBrowser("a search becomes an alert rule", async () => {
   await page.getByRole("row").filter({ hasText: "> 4 deviations from usual" }).waitFor();
 });
 
-inBrowser(
-  "a failed test delivery is shown and can be sent again",
-  async () => {
-    const user = await newUser();
-    await using receiver = receiveWebhooks((before) =>
-      new Response(null, { status: before === 0 ? 410 : 204 })
-    );
-    await makeRule(user, {
-      p_notification_destinations: ["webhook"],
-      p_notification_config: { webhook_url: `${receiver.url}/hook` },
-    });
-    await using tab = await browser.open(user.token, { hash: "/alerts?tab=rules" });
-    const { page } = tab;
-    await page.getByRole("button", { name: "Errors", exact: true }).click();
-    await page.getByRole("button", { name: "Send a test" }).click();
-    await page.getByText("On its way to 1 destination").waitFor();
-    await page.getByRole("button", { name: "Cancel" }).click();
+inBrowser("a failed test delivery is shown and can be sent again", async () => {
+  const user = await newUser();
+  await using receiver = receiveWebhooks((before) =>
+    new Response(null, { status: before === 0 ? 410 : 204 })
+  );
+  await makeRule(user, {
+    p_notification_destinations: ["webhook"],
+    p_notification_config: { webhook_url: `${receiver.url}/hook` },
+  });
+  await using tab = await browser.open(user.token, { hash: "/alerts?tab=rules" });
+  const { page } = tab;
+  await page.getByRole("button", { name: "Errors", exact: true }).click();
+  await page.getByRole("button", { name: "Send a test" }).click();
+  await page.getByText("On its way to 1 destination").waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
 
-    await page.getByRole("button", { name: "Deliveries" }).click();
-    const delivery = page.getByRole("dialog").getByRole("row").filter({ hasText: "webhook" });
-    await delivery.getByText("HTTP 410: the receiver is gone").waitFor();
-    await delivery.getByText("failed", { exact: true }).waitFor();
-    await delivery.getByRole("button", { name: "Try again" }).click();
-    await delivery.getByText("delivered", { exact: true }).waitFor();
-    assert.equal(await delivery.getByRole("button", { name: "Try again" }).count(), 0);
-    const bodies = receiver.received.map(({ body }) => JSON.parse(body).type);
-    assert.deepEqual(bodies, ["alert.test", "alert.test"]);
-  },
-);
+  await page.getByRole("button", { name: "Deliveries" }).click();
+  const delivery = page.getByRole("dialog").getByRole("row").filter({ hasText: "webhook" });
+  await delivery.getByText("HTTP 410: the receiver is gone").waitFor();
+  await delivery.getByText("failed", { exact: true }).waitFor();
+  await delivery.getByRole("button", { name: "Try again" }).click();
+  await delivery.getByText("delivered", { exact: true }).waitFor();
+  assert.equal(await delivery.getByRole("button", { name: "Try again" }).count(), 0);
+  const bodies = receiver.received.map(({ body }) => JSON.parse(body).type);
+  assert.deepEqual(bodies, ["alert.test", "alert.test"]);
+});
 
-inBrowser(
-  "a delivery that is being retried shows why and when",
-  async () => {
-    const user = await newUser();
-    let isBack = false;
-    await using receiver = receiveWebhooks(() =>
-      new Response(null, { status: isBack ? 204 : 503 })
-    );
-    const ruleId = await makeRule(user, {
-      p_notification_destinations: ["webhook"],
-      p_notification_config: { webhook_url: `${receiver.url}/hook` },
-    });
-    await using tab = await browser.open(user.token, { hash: "/alerts?tab=rules" });
-    const { page } = tab;
-    await page.getByRole("button", { name: "Deliveries" }).click();
-    await page.getByText("No deliveries yet").waitFor();
-    await user.client.call("test_alert_rule", { p_rule_id: ruleId });
-    const delivery = page.getByRole("dialog").getByRole("row").filter({ hasText: "webhook" });
-    await delivery.getByText("retrying", { exact: true }).waitFor();
-    await delivery.getByText(/^next attempt .*, until /).waitFor();
-    await delivery.getByText("HTTP 503").waitFor();
-    isBack = true;
-    await delivery.getByText("delivered", { exact: true }).waitFor();
-    assert.ok(receiver.received.length > 1, `${receiver.received.length} attempts`);
-  },
-);
+inBrowser("a delivery that is being retried shows why and when", async () => {
+  const user = await newUser();
+  let isBack = false;
+  await using receiver = receiveWebhooks(() => new Response(null, { status: isBack ? 204 : 503 }));
+  const ruleId = await makeRule(user, {
+    p_notification_destinations: ["webhook"],
+    p_notification_config: { webhook_url: `${receiver.url}/hook` },
+  });
+  await using tab = await browser.open(user.token, { hash: "/alerts?tab=rules" });
+  const { page } = tab;
+  await page.getByRole("button", { name: "Deliveries" }).click();
+  await page.getByText("No deliveries yet").waitFor();
+  await user.client.call("test_alert_rule", { p_rule_id: ruleId });
+  const delivery = page.getByRole("dialog").getByRole("row").filter({ hasText: "webhook" });
+  await delivery.getByText("retrying", { exact: true }).waitFor();
+  await delivery.getByText(/^next attempt .*, until /).waitFor();
+  await delivery.getByText("HTTP 503").waitFor();
+  isBack = true;
+  await delivery.getByText("delivered", { exact: true }).waitFor();
+  assert.ok(receiver.received.length > 1, `${receiver.received.length} attempts`);
+});
 
 inBrowser("the history shows retries and deliveries", async () => {
   const user = await newUser();

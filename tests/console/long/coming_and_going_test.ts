@@ -46,43 +46,40 @@ inBrowser("a first event appears even if the range or the query would hide it", 
   await page.getByText("Nothing found in this range").waitFor();
 });
 
-inBrowser(
-  "a page that is older than the deployment reloads itself once and says so",
-  async () => {
-    const user = await newUser();
-    let isOutdated = false;
-    await using tab = await browser.open(user.token, {
-      expected: /404|Failed to fetch dynamically imported module/,
-      prepare: async (page) => {
-        // Files of an older deployment are gone when there is a newer one.
-        await page.route(/keys-screen.*\.js/, (route) => route.fulfill({ status: 404, body: "" }));
-        // The open page fetches this to find out that it is outdated.
-        await page.route(`${stack.url}/`, async (route) => {
-          if (!isOutdated || route.request().resourceType() !== "fetch") return route.continue();
-          isOutdated = false;
-          const text = await (await route.fetch()).text();
-          await route.fulfill({ body: text.replace(/src="[^"]+\.js"/, 'src="./assets/newer.js"') });
-        });
-      },
-    });
-    const { page } = tab;
-    const keys = page.getByRole("link", { name: "Keys" });
-    // There is no newer version, so the page does not reload.
-    await keys.click();
-    await page.getByText("This screen could not be loaded").waitFor();
-    await page.getByRole("link", { name: "Search" }).click();
-    await page.getByText("Send the first event").waitFor();
+inBrowser("a page that is older than the deployment reloads itself once and says so", async () => {
+  const user = await newUser();
+  let isOutdated = false;
+  await using tab = await browser.open(user.token, {
+    expected: /404|Failed to fetch dynamically imported module/,
+    prepare: async (page) => {
+      // Files of an older deployment are gone when there is a newer one.
+      await page.route(/keys-screen.*\.js/, (route) => route.fulfill({ status: 404, body: "" }));
+      // The open page fetches this to find out that it is outdated.
+      await page.route(`${stack.url}/`, async (route) => {
+        if (!isOutdated || route.request().resourceType() !== "fetch") return route.continue();
+        isOutdated = false;
+        const text = await (await route.fetch()).text();
+        await route.fulfill({ body: text.replace(/src="[^"]+\.js"/, 'src="./assets/newer.js"') });
+      });
+    },
+  });
+  const { page } = tab;
+  const keys = page.getByRole("link", { name: "Keys" });
+  // There is no newer version, so the page does not reload.
+  await keys.click();
+  await page.getByText("This screen could not be loaded").waitFor();
+  await page.getByRole("link", { name: "Search" }).click();
+  await page.getByText("Send the first event").waitFor();
 
-    await page.reload();
-    isOutdated = true;
-    await keys.click();
-    await page.getByText("The console was updated and reloaded.").waitFor();
-    // A file that is missing from the newest version must not cause endless reloads.
-    await page.getByText("This screen could not be loaded").waitFor();
-    assert.match(page.url(), /#\/keys$/);
-    await page.unroute(/keys-screen.*\.js/);
-    await page.getByRole("button", { name: "Load the page again" }).click();
-    await page.getByText("No keys yet").waitFor();
-    assert.equal(await page.getByText("The console was updated").count(), 0);
-  },
-);
+  await page.reload();
+  isOutdated = true;
+  await keys.click();
+  await page.getByText("The console was updated and reloaded.").waitFor();
+  // A file that is missing from the newest version must not cause endless reloads.
+  await page.getByText("This screen could not be loaded").waitFor();
+  assert.match(page.url(), /#\/keys$/);
+  await page.unroute(/keys-screen.*\.js/);
+  await page.getByRole("button", { name: "Load the page again" }).click();
+  await page.getByText("No keys yet").waitFor();
+  assert.equal(await page.getByText("The console was updated").count(), 0);
+});

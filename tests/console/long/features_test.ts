@@ -76,34 +76,31 @@ inBrowser(
   },
 );
 
-inBrowser(
-  "a saved search keeps its range, columns and tab",
-  async () => {
-    const user = await withLogs();
-    await using tab = await browser.open(user.token, {
-      hash: "q=service:api&from=now-6h&cols=attrs.status&tab=patterns",
-    });
-    const { page } = tab;
-    await page.getByRole("tab", { name: "Patterns", selected: true }).waitFor();
-    await page.getByRole("button", { name: "Save this search" }).click();
-    await page.getByLabel("Name", { exact: true }).fill("API shapes");
-    await page.getByRole("button", { name: "Save", exact: true }).click();
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-    await page.evaluate(() => {
-      location.hash = "/saved";
-    });
-    await page.getByRole("button", { name: "API shapes", exact: true }).click();
-    await page.waitForFunction(() => location.hash.includes("service:api"));
-    assert.equal(
-      await page.evaluate(() => decodeURIComponent(location.hash)),
-      "#q=service:api&from=now-6h&cols=attrs.status&tab=patterns",
-    );
-    await eventually(
-      "the title",
-      async () => await page.title() === "service:api · Last 6 hours · Logloom",
-    );
-  },
-);
+inBrowser("a saved search keeps its range, columns and tab", async () => {
+  const user = await withLogs();
+  await using tab = await browser.open(user.token, {
+    hash: "q=service:api&from=now-6h&cols=attrs.status&tab=patterns",
+  });
+  const { page } = tab;
+  await page.getByRole("tab", { name: "Patterns", selected: true }).waitFor();
+  await page.getByRole("button", { name: "Save this search" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("API shapes");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.evaluate(() => {
+    location.hash = "/saved";
+  });
+  await page.getByRole("button", { name: "API shapes", exact: true }).click();
+  await page.waitForFunction(() => location.hash.includes("service:api"));
+  assert.equal(
+    await page.evaluate(() => decodeURIComponent(location.hash)),
+    "#q=service:api&from=now-6h&cols=attrs.status&tab=patterns",
+  );
+  await eventually(
+    "the title",
+    async () => await page.title() === "service:api · Last 6 hours · Logloom",
+  );
+});
 
 inBrowser(
   "a search becomes a dashboard panel, and the dashboard is shared by its link",
@@ -219,71 +216,68 @@ inBrowser("two tabs change a dashboard, and the changes of both are kept", async
   assert.equal(await titles(), "First,Second,Third,Found");
 });
 
-inBrowser(
-  "a dashboard dialog closes on its own answer and shows its own error",
-  async () => {
-    const user = await withLogs();
-    const { dashboard_id } = await user.client.call("create_log_dashboard", {
-      p_name: "Shop",
-      p_panels: ["All", "Old"].map((title) => ({
-        title,
-        query_dsl: "| count()",
-        kind: "number",
-        width: 3,
-      })),
-    });
-    await using tab = await browser.open(user.token, {
-      hash: `/dashboards?id=${dashboard_id}`,
-      expected: /status (of )?400/,
-    });
-    const { page } = tab;
-    const held = Promise.withResolvers<void>();
+inBrowser("a dashboard dialog closes on its own answer and shows its own error", async () => {
+  const user = await withLogs();
+  const { dashboard_id } = await user.client.call("create_log_dashboard", {
+    p_name: "Shop",
+    p_panels: ["All", "Old"].map((title) => ({
+      title,
+      query_dsl: "| count()",
+      kind: "number",
+      width: 3,
+    })),
+  });
+  await using tab = await browser.open(user.token, {
+    hash: `/dashboards?id=${dashboard_id}`,
+    expected: /status (of )?400/,
+  });
+  const { page } = tab;
+  const held = Promise.withResolvers<void>();
+  await page.route("**/rpc/update_log_dashboard", async (route) => {
+    await held.promise;
+    await route.continue();
+  }, { times: 1 });
+  await page.getByRole("button", { name: "Remove: Old" }).click();
+  await page.getByRole("button", { name: "Change: All" }).click();
+  await page.getByLabel("Title").fill("Everything");
+  held.resolve();
+  await page.getByRole("region", { name: "Old", includeHidden: true })
+    .waitFor({ state: "detached" });
+  assert.equal(await page.getByLabel("Title").inputValue(), "Everything");
+  await page.route("**/rpc/update_log_dashboard", async (route) => {
+    await route.fulfill({ status: 400, json: { code: "PT400", message: "Not so" } });
+  }, { times: 1 });
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("dialog").getByText("Not so").waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("button", { name: "New panel" }).click();
+  await page.getByLabel("Title").waitFor();
+  assert.equal(await page.getByText("Not so").count(), 0);
+
+  // Two new panels, the second before the first is answered.
+  const title = page.getByLabel("Title");
+  for (const answer of ["continue", "fulfill"] as const) {
+    const kept = Promise.withResolvers<void>();
     await page.route("**/rpc/update_log_dashboard", async (route) => {
-      await held.promise;
-      await route.continue();
+      await kept.promise;
+      if (answer === "continue") await route.continue();
+      else await route.fulfill({ status: 400, json: { code: "PT400", message: "Nor so" } });
     }, { times: 1 });
-    await page.getByRole("button", { name: "Remove: Old" }).click();
-    await page.getByRole("button", { name: "Change: All" }).click();
-    await page.getByLabel("Title").fill("Everything");
-    held.resolve();
-    await page.getByRole("region", { name: "Old", includeHidden: true })
-      .waitFor({ state: "detached" });
-    assert.equal(await page.getByLabel("Title").inputValue(), "Everything");
-    await page.route("**/rpc/update_log_dashboard", async (route) => {
-      await route.fulfill({ status: 400, json: { code: "PT400", message: "Not so" } });
-    }, { times: 1 });
+    await title.fill(`First to ${answer}`);
     await page.getByRole("button", { name: "Save", exact: true }).click();
-    await page.getByRole("dialog").getByText("Not so").waitFor();
     await page.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("button", { name: "New panel" }).click();
-    await page.getByLabel("Title").waitFor();
-    assert.equal(await page.getByText("Not so").count(), 0);
-
-    // Two new panels, the second before the first is answered.
-    const title = page.getByLabel("Title");
-    for (const answer of ["continue", "fulfill"] as const) {
-      const kept = Promise.withResolvers<void>();
-      await page.route("**/rpc/update_log_dashboard", async (route) => {
-        await kept.promise;
-        if (answer === "continue") await route.continue();
-        else await route.fulfill({ status: 400, json: { code: "PT400", message: "Nor so" } });
-      }, { times: 1 });
-      await title.fill(`First to ${answer}`);
-      await page.getByRole("button", { name: "Save", exact: true }).click();
-      await page.getByRole("button", { name: "Cancel" }).click();
-      await page.getByRole("button", { name: "New panel" }).click();
-      await title.fill("Second");
-      await page.getByRole("button", { name: "Save", exact: true, disabled: true }).waitFor();
-      kept.resolve();
-      await page.getByRole("button", { name: "Save", exact: true, disabled: false }).waitFor();
-      assert.equal(await title.inputValue(), "Second");
-    }
-    assert.equal(await page.getByRole("dialog").getByText("Nor so").count(), 0);
-    await page.getByRole("button", { name: "Cancel" }).click();
-    await page.getByText("Nor so").waitFor();
-    await page.getByRole("region", { name: "First to continue" }).waitFor();
-  },
-);
+    await title.fill("Second");
+    await page.getByRole("button", { name: "Save", exact: true, disabled: true }).waitFor();
+    kept.resolve();
+    await page.getByRole("button", { name: "Save", exact: true, disabled: false }).waitFor();
+    assert.equal(await title.inputValue(), "Second");
+  }
+  assert.equal(await page.getByRole("dialog").getByText("Nor so").count(), 0);
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByText("Nor so").waitFor();
+  await page.getByRole("region", { name: "First to continue" }).waitFor();
+});
 
 inBrowser("saving settings keeps what somebody else has changed", async () => {
   const user = await newUser();
@@ -496,19 +490,16 @@ inBrowser("a first visit gets six notes, once", async () => {
   assert.equal(await note.count(), 0);
 });
 
-inBrowser(
-  "on a phone the screens are in a menu, and nothing is wider than the page",
-  async () => {
-    const user = await withLogs();
-    await using tab = await browser.open(user.token, { hash: "", width: 390, height: 844 });
-    const { page } = tab;
-    await page.getByRole("heading", { name: "Overview" }).waitFor();
-    await page.getByRole("button", { name: "Screens: Overview" }).click();
-    await page.getByRole("link", { name: "Search" }).click();
-    await isSeen(page, "slow query");
-    const legend = await boxOf(page.locator(".legend"));
-    assert.ok(legend.height < 34, `the legend is ${legend.height} px high`);
-    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
-    assert.deepEqual(await accessibilityFaults(page), []);
-  },
-);
+inBrowser("on a phone the screens are in a menu, and nothing is wider than the page", async () => {
+  const user = await withLogs();
+  await using tab = await browser.open(user.token, { hash: "", width: 390, height: 844 });
+  const { page } = tab;
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  await page.getByRole("button", { name: "Screens: Overview" }).click();
+  await page.getByRole("link", { name: "Search" }).click();
+  await isSeen(page, "slow query");
+  const legend = await boxOf(page.locator(".legend"));
+  assert.ok(legend.height < 34, `the legend is ${legend.height} px high`);
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+  assert.deepEqual(await accessibilityFaults(page), []);
+});

@@ -65,57 +65,51 @@ inBrowser("axe finds nothing on any screen, in both themes, on desktop and phone
   }
 });
 
-inBrowser(
-  "an alert rule is created with a preview",
-  async () => {
-    const user = await newUser();
-    await store(user, [{ level: "error", msg: "broken" }]);
-    await using tab = await browser.open(user.token, { hash: "/alerts?tab=rules" });
-    const { page } = tab;
-    await page.getByRole("button", { name: "New rule" }).click();
-    await page.getByLabel("Name", { exact: true }).fill("Any error");
-    await page.getByText(/it would have fired/).waitFor();
-    const threshold = page.getByRole("slider", { name: "Threshold" });
-    const before = Number(await threshold.getAttribute("aria-valuenow"));
-    await threshold.press("ArrowDown");
-    assert.ok(Number(await threshold.getAttribute("aria-valuenow")) < before);
-    await page.getByLabel("Threshold", { exact: true }).first().fill("0");
-    await page.getByRole("button", { name: "Create the rule" }).click();
-    await page.getByRole("button", { name: "Any error" }).waitFor();
-    const body = await user.client.call("list_alert_rules", {});
-    assert.deepEqual(body.map(({ threshold }) => threshold), [0]);
-  },
-);
+inBrowser("an alert rule is created with a preview", async () => {
+  const user = await newUser();
+  await store(user, [{ level: "error", msg: "broken" }]);
+  await using tab = await browser.open(user.token, { hash: "/alerts?tab=rules" });
+  const { page } = tab;
+  await page.getByRole("button", { name: "New rule" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("Any error");
+  await page.getByText(/it would have fired/).waitFor();
+  const threshold = page.getByRole("slider", { name: "Threshold" });
+  const before = Number(await threshold.getAttribute("aria-valuenow"));
+  await threshold.press("ArrowDown");
+  assert.ok(Number(await threshold.getAttribute("aria-valuenow")) < before);
+  await page.getByLabel("Threshold", { exact: true }).first().fill("0");
+  await page.getByRole("button", { name: "Create the rule" }).click();
+  await page.getByRole("button", { name: "Any error" }).waitFor();
+  const body = await user.client.call("list_alert_rules", {});
+  assert.deepEqual(body.map(({ threshold }) => threshold), [0]);
+});
 
-inBrowser(
-  "an unconfirmed address is shown and confirmed with the emailed code",
-  async () => {
-    const user = await newUser();
-    await using mailbox = await receiveEmails();
-    const email = `${user.tenantId}@example.com`;
-    await createRule(user, {
-      p_name: "Any error",
-      p_notification_destinations: ["email"],
-      p_notification_config: { email },
-    });
-    await using tab = await browser.open(user.token, {
-      hash: "/alerts?tab=rules",
-      expected: /status (of )?400/,
-    });
-    const { page } = tab;
-    const field = page.getByLabel(`Code mailed to ${email}`);
-    await field.waitFor();
-    assert.deepEqual(await accessibilityFaults(page), []);
-    const code = await mailbox.waitForCode(email);
-    await field.fill(`${(Number(code) + 1) % 1_000_000}`.padStart(6, "0"));
-    await page.getByRole("button", { name: "Confirm", exact: true }).click();
-    await page.getByText("The code is wrong").waitFor();
-    await field.fill(code);
-    await page.getByRole("button", { name: "Confirm", exact: true }).click();
-    await field.waitFor({ state: "detached" });
-    await page.getByRole("button", { name: "Any error" }).waitFor();
-  },
-);
+inBrowser("an unconfirmed address is shown and confirmed with the emailed code", async () => {
+  const user = await newUser();
+  await using mailbox = await receiveEmails();
+  const email = `${user.tenantId}@example.com`;
+  await createRule(user, {
+    p_name: "Any error",
+    p_notification_destinations: ["email"],
+    p_notification_config: { email },
+  });
+  await using tab = await browser.open(user.token, {
+    hash: "/alerts?tab=rules",
+    expected: /status (of )?400/,
+  });
+  const { page } = tab;
+  const field = page.getByLabel(`Code mailed to ${email}`);
+  await field.waitFor();
+  assert.deepEqual(await accessibilityFaults(page), []);
+  const code = await mailbox.waitForCode(email);
+  await field.fill(`${(Number(code) + 1) % 1_000_000}`.padStart(6, "0"));
+  await page.getByRole("button", { name: "Confirm", exact: true }).click();
+  await page.getByText("The code is wrong").waitFor();
+  await field.fill(code);
+  await page.getByRole("button", { name: "Confirm", exact: true }).click();
+  await field.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Any error" }).waitFor();
+});
 
 inBrowser("a key is created, used, rotated and revoked", async () => {
   const user = await newUser();

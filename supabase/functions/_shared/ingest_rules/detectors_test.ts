@@ -20,7 +20,10 @@ Deno.test("each detector finds its secrets whole, between letters, signs and oth
   for (const name of names) {
     for (const secret of secrets[name]) {
       for (
-        const [before, after] of [["", ""], ["x", "y"], ['{"a":"', '"}'], ["（", "）"], ["\\n", "."]]
+        const [before, after] of [["", ""], ["x", "y"], ['{"a":"', '"}'], ["（", "）"], [
+          "\\n",
+          ".",
+        ]]
       ) {
         const found = foundBy(name, before + secret + after);
         assert.equal(found.length, 1, `${name} in ${before}${secret}${after}: ${found}`);
@@ -34,7 +37,11 @@ Deno.test("each detector finds its secrets whole, between letters, signs and oth
   ]);
   assert.deepEqual(
     foundBy("email", "to=ann@example.com,bob%40example.org; <c.d+e@sub.example.co>"),
-    ["ann@example.com", "bob%40example.org", "c.d+e@sub.example.co"],
+    [
+      "ann@example.com",
+      "bob%40example.org",
+      "c.d+e@sub.example.co",
+    ],
   );
   assert.deepEqual(foundBy("email", "by='o'brien@example.com'"), ["o'brien@example.com"]);
   assert.deepEqual(foundBy("phone", "2026-11-30 09:15 +49 170 1234567, 12:01:02 +4917012345678"), [
