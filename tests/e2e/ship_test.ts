@@ -77,19 +77,6 @@ Deno.test("text, NDJSON and compressed files arrive, and rejected events are rep
   );
 });
 
-Deno.test("standard input is read to its end", async () => {
-  const run = await start([]);
-  const lines = Array.from({ length: 25_000 }, (_, n) => `{"n":${n}}`);
-  const { code, stdout } = await run.end(lines.join("\n"));
-  assert.deepEqual([code, counts(stdout)], [0, "25,000 events accepted, 0 rejected"]);
-  await using db = openDatabase();
-  await queueIsEmpty(db);
-  const [{ numbers }] = await db`
-    select count(distinct attrs ->> 'n')::integer as numbers
-    from logloom.logs where tenant_id = ${run.tenantId}`;
-  assert.deepEqual([await countRecords(db, run.tenantId), numbers], [25_000, 25_000]);
-});
-
 Deno.test("a file is followed through its rotation, each line once", async () => {
   await using folder = await tempFolder();
   const path = `${folder.path}/app.log`;

@@ -1,18 +1,12 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
-import { gzipSync } from "node:zlib";
 import { textFields } from "../../supabase/functions/_shared/record_fields.ts";
-import { type Answer, assertAnswer, health, ingest, newTenant } from "../support/client.ts";
+import { assertAnswer, health, ingest, newTenant } from "../support/client.ts";
 import { countRecords, openDatabase, queueIsEmpty, recordsOf } from "../support/database.ts";
 import { becomes } from "../support/eventually.ts";
 
 const accepted = (ingested: number) => ({ success: true, ingested, rejected: 0 });
-
-/** Returns whether an answer refuses invalid JSON and names the place. */
-function isInvalid(status: number, { error }: Answer["body"]): boolean {
-  return status === 400 && /^Invalid JSON at line \d+, column \d+: /.test(`${error}`);
-}
 
 async function assertNothingIsStuck(tenantId: string): Promise<void> {
   await using db = openDatabase();
@@ -96,62 +90,6 @@ function bytes(...parts: (string | number)[]): Uint8Array {
     parts.flatMap((part) => typeof part === "number" ? [part] : [...encoder.encode(part)]),
   );
 }
-
-/** Asserts the status that the documented rules require. */
-function assertDeserved(body: Uint8Array | string, { status, body: answer }: Answer): void {
-  const text = typeof body === "string" ? body : new TextDecoder().decode(body);
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    const isEmpty = text.trim() === "" && `${answer.error}`.startsWith("The request body is empty");
-    assert.ok(isEmpty || isInvalid(status, answer), text);
-    return;
-  }
-  if (typeof value !== "object" || value === null) {
-    assert.equal(status, 400);
-    return;
-  }
-  if (!Array.isArray(value) && Object.hasOwn(value, "logs")) {
-    assert.ok(status === 200 || status === 400);
-    return;
-  }
-  assert.equal(status, 200, JSON.stringify(answer));
-  const sent = Array.isArray(value) ? value.length : 1;
-  assert.equal(Number(answer.ingested) + Number(answer.rejected), sent);
-  assert.equal(answer.success, sent === 0 || Number(answer.ingested) > 0);
-}
-
-Deno.test("random bytes and random JSON get the right status", async () => {
-  const tenant = await newTenant();
-  const anyBytes = fc.uint8Array({ maxLength: 200 });
-  const anyJson = fc.json({ maxDepth: 4 });
-  const brokenJson = fc.tuple(anyJson, fc.nat(), fc.nat(255)).map(([json, at, byte]) => {
-    const broken = new TextEncoder().encode(json);
-    broken[at % broken.length] = byte;
-    return broken;
-  });
-  const anyEvents = fc.array(
-    fc.dictionary(
-      fc.constantFrom("ts", "level", "msg", "service", "attrs", "req_id", "x", "__proto__"),
-      fc.jsonValue({ maxDepth: 2 }),
-    ),
-    { maxLength: 5 },
-  ).map((events) => JSON.stringify(events));
-  await fc.assert(
-    fc.asyncProperty(
-      fc.oneof(anyBytes, anyJson, brokenJson, anyEvents),
-      fc.boolean(),
-      async (body, compressed) => {
-        const sent = compressed ? gzipSync(body) : body;
-        const headers = { ...tenant.headers, ...(compressed && { "content-encoding": "gzip" }) };
-        assertDeserved(body, await ingest(headers, sent));
-      },
-    ),
-    { numRuns: 300 },
-  );
-  await assertNothingIsStuck(tenant.id);
-});
 
 Deno.test("hostile events are stored as sent", async () => {
   const character = fc.oneof(
