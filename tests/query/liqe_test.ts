@@ -96,12 +96,7 @@ interface Node {
   name: string;
   test: string;
   values: string[];
-  bounds: {
-    lower: string | null;
-    upper: string | null;
-    lower_open: boolean;
-    upper_open: boolean;
-  };
+  bounds: { lower: string | null; upper: string | null; lower_open: boolean; upper_open: boolean };
 }
 
 function ours(node: Node): Tree {

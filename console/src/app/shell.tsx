@@ -64,18 +64,10 @@ export function Shell() {
       >
         {say("Skip to content")}
       </a>
-      <TopBar
-        screen={screen}
-        onHelp={() => setHelping(true)}
-        onGo={() => setGoing(true)}
-      />
+      <TopBar screen={screen} onHelp={() => setHelping(true)} onGo={() => setGoing(true)} />
       <ConnectionNote />
       <UpdateNote />
-      <main
-        id="main"
-        tabIndex={-1}
-        className={isSearch ? "screen search-screen" : "screen"}
-      >
+      <main id="main" tabIndex={-1} className={isSearch ? "screen search-screen" : "screen"}>
         <Boundary
           key={screen}
           of={parameters}
@@ -93,10 +85,7 @@ export function Shell() {
       <VisitNotes />
       {isGoing && (
         <Suspense>
-          <Palette
-            onClose={() => setGoing(false)}
-            onHelp={() => setHelping(true)}
-          />
+          <Palette onClose={() => setGoing(false)} onHelp={() => setHelping(true)} />
         </Suspense>
       )}
       {isHelping && <Help onClose={() => setHelping(false)} />}

@@ -16,11 +16,7 @@ export function UserMenu({ onHelp }: { onHelp: () => void }) {
   return (
     <div className="user-menu">
       <IconButton icon="help" label={say("Keys and queries")} onClick={onHelp} />
-      <IconButton
-        icon="user"
-        label={say("User and display")}
-        popoverTarget="user-menu"
-      />
+      <IconButton icon="user" label={say("User and display")} popoverTarget="user-menu" />
       <div ref={menu} id="user-menu" popover="auto" className="popover menu">
         <p className="menu-who">
           <strong>{claims?.email ?? say("Signed in")}</strong>
@@ -32,11 +28,7 @@ export function UserMenu({ onHelp }: { onHelp: () => void }) {
           chosen={theme}
           onChoose={(one) => prefer({ theme: one })}
         />
-        <button
-          type="button"
-          className="menu-item"
-          onClick={() => session.signOut()}
-        >
+        <button type="button" className="menu-item" onClick={() => session.signOut()}>
           {say("Sign out")}
         </button>
       </div>

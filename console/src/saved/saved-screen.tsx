@@ -91,12 +91,7 @@ export default function SavedScreen() {
               </ul>
             )}
       </Loaded>
-      {edited && (
-        <SavedDialog
-          initial={edited}
-          onClose={() => setEdited(null)}
-        />
-      )}
+      {edited && <SavedDialog initial={edited} onClose={() => setEdited(null)} />}
       {toDelete && (
         <Confirm
           title={say("Delete the saved search?")}

@@ -37,10 +37,7 @@ export function ChangesView({ run, label }: { run: Run; label?: string }) {
         : withPattern(query, change.value, "in")
     );
   return (
-    <section
-      className="results changes"
-      {...panelOf("changes", label)}
-    >
+    <section className="results changes" {...panelOf("changes", label)}>
       <Loaded answer={changes} lines={8}>
         {({ changes: found, records, records_before, before_from, before_to, warnings }) => (
           <div className="aggregate">

@@ -77,11 +77,7 @@ export function CustomRange({ range, zone, onChoose }: {
         </Suspense>
       )}
       {wrong && <p id={id} className="field-error" role="alert">{wrong}</p>}
-      <button
-        type="submit"
-        className="button"
-        aria-describedby={wrong ? id : undefined}
-      >
+      <button type="submit" className="button" aria-describedby={wrong ? id : undefined}>
         {say("Use this range")}
       </button>
     </form>

@@ -36,12 +36,7 @@ export function FieldRow({ field, query, total, isOpen, onToggle }: {
   return (
     <div className="field-row">
       <div className="field-title">
-        <button
-          type="button"
-          className="field-name"
-          aria-expanded={isOpen}
-          onClick={onToggle}
-        >
+        <button type="button" className="field-name" aria-expanded={isOpen} onClick={onToggle}>
           <Icon name="chevron" />
           <bdi>{plain(field.field)}</bdi>
         </button>
@@ -92,10 +87,7 @@ export function FieldRow({ field, query, total, isOpen, onToggle }: {
                     preserveAspectRatio="none"
                     viewBox="0 0 100 1"
                   >
-                    <rect
-                      width={Math.max(1, (100 * count) / largest)}
-                      height="1"
-                    />
+                    <rect width={Math.max(1, (100 * count) / largest)} height="1" />
                   </svg>
                   <bdi className="value-text">
                     {value === "" ? say("(empty)") : plain(value.slice(0, 200))}

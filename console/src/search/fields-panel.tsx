@@ -56,11 +56,7 @@ export function FieldsPanel({ fields, run, onClose }: {
       </div>
       {fields.data && fields.data.length > 0 && (
         <p className="fields-note">
-          <PanelNote
-            answer={fields.data}
-            isBusy={fields.isFetching}
-            of={sampleOf(fields.data)}
-          />
+          <PanelNote answer={fields.data} isBusy={fields.isFetching} of={sampleOf(fields.data)} />
         </p>
       )}
       <div className="fields-list" {...marksOld(fields.isPlaceholderData)}>

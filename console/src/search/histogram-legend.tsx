@@ -9,10 +9,7 @@ import { useEditQuery } from "./edit-query-context.ts";
 export const shown = [...levels, "none"] as const;
 
 /** The count of each level, in all buckets or in the one under the pointer. A click filters by the level. */
-export function HistogramLegend({ buckets, at }: {
-  buckets: Bucket[];
-  at: Bucket | undefined;
-}) {
+export function HistogramLegend({ buckets, at }: { buckets: Bucket[]; at: Bucket | undefined }) {
   const edit = useEditQuery();
   // Numbers with all digits do not fit on a phone, and a clipped number would be wrong.
   const written = useIsNarrow() ? short : count;

@@ -18,9 +18,7 @@ import { say } from "../shared/translate.ts";
 const height = 92;
 
 /** Records over time by level. Dragging narrows the range, a double-click goes back. */
-export function HistogramPanel({ run }: {
-  run: Run;
-}) {
+export function HistogramPanel({ run }: { run: Run }) {
   const { zone } = usePreferences();
   const [point, setPoint] = useState<number | null>(null);
   const [isTable, setTable] = useState(false);

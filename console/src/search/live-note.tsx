@@ -13,13 +13,8 @@ export function LiveNote({ tail, isPaused }: { tail: TailState; isPaused: boolea
     ? say("Following new records.")
     : say("Starting…");
   return (
-    <div
-      className={tail.error ? "live-note bad" : tail.isBehind ? "live-note warn" : "live-note"}
-    >
-      <span
-        className={isPaused || tail.error ? "pulse off" : "pulse"}
-        aria-hidden="true"
-      />
+    <div className={tail.error ? "live-note bad" : tail.isBehind ? "live-note warn" : "live-note"}>
+      <span className={isPaused || tail.error ? "pulse off" : "pulse"} aria-hidden="true" />
       <p role="status">
         {words}
         {tail.dropped > 0 && ` ${say("Only the last {number} are shown.", { number: mostLive })}`}

@@ -33,10 +33,7 @@ export function PatternsView({ run, label }: { run: Run; label?: string }) {
   const all = Math.max(answer.data?.[0]?.total_groups ?? 0, patterns.length);
   const warning = answer.data?.[0]?.warnings[0];
   return (
-    <section
-      className="results patterns"
-      {...panelOf("patterns", label)}
-    >
+    <section className="results patterns" {...panelOf("patterns", label)}>
       <div className="rows-bar">
         <p className="rows-count" role="status">
           {answer.data &&

@@ -55,9 +55,7 @@ const colours = HighlightStyle.define([
 
 /** The editor. In a shadow root it needs no style element, which the page's policy forbids. */
 export function QueryEditor(
-  { text, fields, range, onChange, onRun, ref, hadFocus }: QueryBoxProps & {
-    hadFocus: boolean;
-  },
+  { text, fields, range, onChange, onRun, ref, hadFocus }: QueryBoxProps & { hadFocus: boolean },
 ) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);

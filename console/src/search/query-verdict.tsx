@@ -73,11 +73,7 @@ export function AnswerHint({ text, warning, onCorrect }: {
   return (
     <p className="about" data-testid="answer-hint">
       {warning.message}{" "}
-      <SuggestionButton
-        text={text}
-        suggestion={suggestionIn(warning)}
-        onCorrect={onCorrect}
-      />
+      <SuggestionButton text={text} suggestion={suggestionIn(warning)} onCorrect={onCorrect} />
     </p>
   );
 }

@@ -90,12 +90,7 @@ export function Detail({ record, onFilter, children }: {
           </>
         )}
       </div>
-      {hasContext && (
-        <ContextDialog
-          record={record}
-          onClose={() => setContext(false)}
-        />
-      )}
+      {hasContext && <ContextDialog record={record} onClose={() => setContext(false)} />}
     </div>
   );
 }

@@ -16,12 +16,7 @@ export function RowsHead({ columns }: { columns: string[] }) {
       <span role="columnheader" className="cell-level">{say("Level")}</span>
       <span role="columnheader" className="cell-service">{say("Service")}</span>
       {columns.map((name) => (
-        <span
-          key={name}
-          role="columnheader"
-          className="cell-extra"
-          title={name}
-        >
+        <span key={name} role="columnheader" className="cell-extra" title={name}>
           {name.replace(/^attrs\./, "")}
         </span>
       ))}
@@ -41,11 +36,7 @@ interface Props {
 
 export const Row = memo(function Row(props: Props) {
   return (
-    <Boundary
-      what={say("This record")}
-      of={props.record}
-      instead={<BrokenRow {...props} />}
-    >
+    <Boundary what={say("This record")} of={props.record} instead={<BrokenRow {...props} />}>
       <WholeRow {...props} />
     </Boundary>
   );
@@ -91,11 +82,7 @@ function WholeRow(props: Props) {
       <span role="gridcell" className="cell-level">
         {record.level ?? "–"}
       </span>
-      <span
-        role="gridcell"
-        className="cell-service"
-        title={record.service ?? undefined}
-      >
+      <span role="gridcell" className="cell-service" title={record.service ?? undefined}>
         {lineText(oneLine(record.service ?? "", 80))}
       </span>
       {columns.map((name) => (

@@ -24,11 +24,7 @@ export function RefreshMenu({ again }: { again: () => void }) {
   }, [every, queries]);
   return (
     <div className="refresh">
-      <IconButton
-        icon="refresh"
-        label={say("Run again (r)")}
-        onClick={again}
-      />
+      <IconButton icon="refresh" label={say("Run again (r)")} onClick={again} />
       <select
         aria-label={say("Refresh")}
         value={every}

@@ -108,11 +108,7 @@ function Moment({ one, record, logs, onOpen }: {
   const isThis = one.id === record.id;
   return (
     <li className={`moment level-${one.level ?? "none"}${isThis ? " this" : ""}`}>
-      <button
-        type="button"
-        aria-current={isThis ? "true" : undefined}
-        onClick={() => onOpen(one)}
-      >
+      <button type="button" aria-current={isThis ? "true" : undefined} onClick={() => onOpen(one)}>
         <span className="moment-time">{offset(at(one) - at(record))}</span>
         <svg
           className="moment-place"

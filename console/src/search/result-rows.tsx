@@ -53,13 +53,7 @@ export function ResultRows({ run, isPaused, onPause, onFields }: {
       />
       {run.isLive && <LiveNote tail={tail} isPaused={isPaused} />}
       {!run.isLive && pages.error && rows.length === 0
-        ? (
-          <SearchError
-            error={pages.error}
-            run={run}
-            retry={() => void pages.refetch()}
-          />
-        )
+        ? <SearchError error={pages.error} run={run} retry={() => void pages.refetch()} />
         : isEmpty
         ? <EmptyProject />
         : isNothing && !isUnknown
@@ -82,13 +76,10 @@ export function ResultRows({ run, isPaused, onPause, onFields }: {
                   .fetchNextPage();
               }
             }}
-            end={run.isLive ? null : pages.isFetchNextPageError
-              ? (
-                <ErrorNote
-                  error={pages.error}
-                  retry={() => void pages.fetchNextPage()}
-                />
-              )
+            end={run.isLive
+              ? null
+              : pages.isFetchNextPageError
+              ? <ErrorNote error={pages.error} retry={() => void pages.fetchNextPage()} />
               : hasMore
               ? <span className="about">{say("Loading more…")}</span>
               : <span className="about">{say("No more records in this range.")}</span>}

@@ -128,11 +128,7 @@ export function RowsGrid(
       }}
     >
       <RowsHead columns={columns} />
-      <div
-        role="rowgroup"
-        className="rows-space"
-        style={{ height: virtual.getTotalSize() }}
-      >
+      <div role="rowgroup" className="rows-space" style={{ height: virtual.getTotalSize() }}>
         <div
           role="none"
           className="rows-window"

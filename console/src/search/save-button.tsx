@@ -20,11 +20,7 @@ export function SaveButton({ query }: { query: string }) {
   const wanted = query.trim() || "*";
   return (
     <>
-      <IconButton
-        icon="star"
-        label={say("Save this search")}
-        onClick={() => setOpen("search")}
-      />
+      <IconButton icon="star" label={say("Save this search")} onClick={() => setOpen("search")} />
       <IconButton icon="bell" label={say("Alert on this")} onClick={() => setOpen("alert")} />
       {open === "search" && (
         <SavedDialog

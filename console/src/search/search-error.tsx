@@ -49,10 +49,7 @@ export function SearchError({ error, run, retry }: {
     : undefined;
   return (
     <div className="results-error">
-      <ErrorNote
-        error={error}
-        retry={error.status === 400 ? undefined : retry}
-      />
+      <ErrorNote error={error} retry={error.status === 400 ? undefined : retry} />
       {narrower && (
         <Button onClick={() => runRange({ from: narrower.from, to: "now" })}>
           {say("Show only: {range}", { range: say(narrower.label) })}

@@ -85,11 +85,7 @@ export function SearchScreen() {
         <div className="search-body">
           {features.fields && (
             <Boundary what={say("The list of fields")} of={fields.data}>
-              <FieldsPanel
-                fields={fields}
-                run={run}
-                onClose={() => setDrawn(false)}
-              />
+              <FieldsPanel fields={fields} run={run} onClose={() => setDrawn(false)} />
             </Boundary>
           )}
           <Boundary what={say("The result")} of={run}>

@@ -39,12 +39,7 @@ export function Leaf({ name, value, path, onFilter }: {
           ? <StackText stack={stack} />
           : text.length > 400
           ? <LongText text={text} className="leaf-long" />
-          : (
-            <LogText
-              text={value === null ? "null" : text === "" ? '""' : text}
-              links
-            />
-          )}
+          : <LogText text={value === null ? "null" : text === "" ? '""' : text} links />}
       </span>
       <span className="leaf-tools">
         {onFilter && isScalar && text.length <= 500 && (

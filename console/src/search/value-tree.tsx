@@ -20,13 +20,7 @@ export function Tree({ value, path, onFilter }: {
   return (
     <ul className="tree">
       {entries.slice(0, limit).map(([name, member]) => (
-        <Member
-          key={name}
-          name={name}
-          value={member}
-          path={[...path, name]}
-          onFilter={onFilter}
-        />
+        <Member key={name} name={name} value={member} path={[...path, name]} onFilter={onFilter} />
       ))}
       <More count={entries.length - limit} onMore={() => setLimit(limit * 10)} />
     </ul>
@@ -56,13 +50,9 @@ function Member({ name, value, path, onFilter }: {
           <bdi>{plain(name)}</bdi>
           {items && <span className="about">[{items.length}]</span>}
         </button>
-        {isOpen && (items ? <Items items={items} path={path} onFilter={onFilter} /> : (
-          <Tree
-            value={value as Record<string, unknown>}
-            path={path}
-            onFilter={onFilter}
-          />
-        ))}
+        {isOpen && (items
+          ? <Items items={items} path={path} onFilter={onFilter} />
+          : <Tree value={value as Record<string, unknown>} path={path} onFilter={onFilter} />)}
       </li>
     );
   }

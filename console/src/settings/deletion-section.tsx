@@ -143,9 +143,7 @@ function Runs({ runs }: { runs: RetentionRun[] }) {
             {run.query_dsl ? <code>{plain(run.query_dsl)}</code> : say("by age")}
           </th>
           <td>
-            <Badge
-              tone={run.error ? "bad" : run.status === "done" ? "good" : "warn"}
-            >
+            <Badge tone={run.error ? "bad" : run.status === "done" ? "good" : "warn"}>
               {run.status}
             </Badge>
           </td>

@@ -90,11 +90,7 @@ export function SettingsForm({ settings, mayChange }: {
       <ErrorNote error={save.error} />
       <div className="row">
         {mayChange && (
-          <button
-            type="submit"
-            className="button primary"
-            disabled={save.isPending}
-          >
+          <button type="submit" className="button primary" disabled={save.isPending}>
             {say("Save")}
           </button>
         )}

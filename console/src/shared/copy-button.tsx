@@ -38,12 +38,7 @@ export function CopyButton({ text, label = say("Copy"), icon = false }: {
             {done ? say("Copied") : label}
           </Button>
         )}
-      {shown !== null && (
-        <CopyByHand
-          text={shown}
-          onClose={() => setShown(null)}
-        />
-      )}
+      {shown !== null && <CopyByHand text={shown} onClose={() => setShown(null)} />}
     </>
   );
 }

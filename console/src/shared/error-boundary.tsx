@@ -34,12 +34,7 @@ export class Boundary extends Component<Props, State> {
     const { what, instead, children } = this.props;
     if (!this.state.hasFailed) return children;
     if (instead !== undefined) return instead;
-    return (
-      <BrokenPart
-        what={what}
-        onAgain={() => this.setState({ hasFailed: false })}
-      />
-    );
+    return <BrokenPart what={what} onAgain={() => this.setState({ hasFailed: false })} />;
   }
 }
 

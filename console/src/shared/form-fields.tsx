@@ -56,12 +56,7 @@ export function Segments<Name extends string>({ label, choices, chosen, onChoose
       <legend>{label}</legend>
       {choices.map(([name, words]) => (
         <label key={name}>
-          <input
-            type="radio"
-            name={id}
-            checked={name === chosen}
-            onChange={() => onChoose(name)}
-          />
+          <input type="radio" name={id} checked={name === chosen} onChange={() => onChoose(name)} />
           {words}
         </label>
       ))}

@@ -34,12 +34,7 @@ export type IconName = keyof typeof paths;
 
 export function Icon({ name }: { name: IconName }) {
   return (
-    <svg
-      className="icon"
-      viewBox="0 0 16 16"
-      aria-hidden="true"
-      focusable="false"
-    >
+    <svg className="icon" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
       <path d={paths[name]} />
     </svg>
   );
@@ -50,12 +45,7 @@ export function Logo() {
   return (
     <svg width="18" height="18" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
       <rect width="16" height="16" rx="3.5" fill="#0f766e" />
-      <path
-        d="M4 4.5h8M4 8h5.5M4 11.5h7"
-        stroke="#fff"
-        strokeWidth="1.6"
-        strokeLinecap="round"
-      />
+      <path d="M4 4.5h8M4 8h5.5M4 11.5h7" stroke="#fff" strokeWidth="1.6" strokeLinecap="round" />
     </svg>
   );
 }

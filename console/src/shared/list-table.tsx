@@ -113,11 +113,7 @@ export function ListTable<Item>(
           ? <Empty title={empty.title}>{empty.about && <p>{empty.about}</p>}</Empty>
           : (
             <>
-              <Table
-                label={label}
-                columns={columns}
-                isOld={answer.isPlaceholderData}
-              >
+              <Table label={label} columns={columns} isOld={answer.isPlaceholderData}>
                 {items.map(children)}
               </Table>
               {more && items.length === more.limit && more.limit < mostAtOnce &&

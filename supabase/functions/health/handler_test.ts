@@ -148,9 +148,7 @@ Deno.test("the reason names what is known about an unreachable database", async 
   ) {
     await using peer = startPeer(answer);
     const [status, body] = await get(handlerFor(peer.url), "/health/ready");
-    const { checks } = body as {
-      checks: Record<string, Record<string, unknown>>;
-    };
+    const { checks } = body as { checks: Record<string, Record<string, unknown>> };
     assert.deepEqual([status, checks.database], [503, { status: "unhealthy", reason }]);
     assert.equal(checks.writer.reason, `Not known: ${reason}`);
   }

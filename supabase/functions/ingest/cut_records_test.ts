@@ -251,9 +251,7 @@ Deno.test("whatever makes a record long, it is cut to fit, says so, and can be s
       assert.equal(count, 1, name);
       assert.ok(bytes <= limit, `${name}: ${bytes} of ${limit}`);
       assert.ok(valuesOf(record.attrs) <= maxValues, name);
-      const { logloom_cut } = record.attrs as {
-        logloom_cut: Record<string, number>;
-      };
+      const { logloom_cut } = record.attrs as { logloom_cut: Record<string, number> };
       assert.ok(Object.keys(logloom_cut).length > 0, name);
       assert.ok(jsonbLength(logloom_cut) <= limit / 16, name);
       for (const [path, length] of Object.entries(logloom_cut)) {

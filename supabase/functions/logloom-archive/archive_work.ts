@@ -24,11 +24,7 @@ export type Work =
 type Note = Readonly<Record<string, unknown>>;
 
 /** A file to read. */
-type Part = FileLabel & {
-  readonly key: string;
-  readonly records: number;
-  readonly sha256: string;
-};
+type Part = FileLabel & { readonly key: string; readonly records: number; readonly sha256: string };
 
 export interface WorkDependencies {
   readonly bucket: Bucket;

@@ -188,10 +188,7 @@ function composeAlert(payload: Payload): Content {
 }
 
 function judge(error: unknown): Outcome {
-  const { code, responseCode: status } = error as {
-    code?: string;
-    responseCode?: number;
-  };
+  const { code, responseCode: status } = error as { code?: string; responseCode?: number };
   if (code === "EAUTH") {
     return retry("The SMTP server refused Logloom's user", status);
   }
