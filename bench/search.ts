@@ -4,7 +4,7 @@ import { userToken } from "../local/signing_keys.ts";
 import { measureCompiler } from "./support/compiler.ts";
 import { type Event, loadEvents } from "./support/events.ts";
 import { type Figure, percentile, printFigures, ratio, thousands } from "./support/report.ts";
-import { type Case, casesOf, parametersOf, questionsOf } from "./support/search_questions.ts";
+import { casesOf, parametersOf, questionsOf } from "./support/search_questions.ts";
 import { seal, vacuumSealed } from "./support/sealed_days.ts";
 import { type BenchStack, startBenchStack, step } from "./support/stack.ts";
 
@@ -15,8 +15,8 @@ const member = "11111111-1111-4111-8111-111111111111";
 const viewer = "22222222-2222-4222-8222-222222222222";
 
 /**
- * Measures the operations that read logs, and their plans, with records of one tenant beside a hundred others; and how
- * much slower they are for a viewer with a hidden attribute and a hidden path.
+ * Measures the operations that read logs, with records of one tenant beside a hundred others; and how much slower they
+ * are for a viewer with a hidden attribute and a hidden path.
  *
  * Options: --events FILE (NDJSON or .gz; default: generated events), --days N (default 10), --scale N (records of the
  * tenant in a day, default 1000000; the others have a tenth of it).
@@ -125,16 +125,13 @@ async function measure(bench: BenchStack, days: number): Promise<void> {
   const [{ records }] = await bench.sql<{ records: number }[]>`
     select count(*)::float8 as records from logloom.logs`;
   const figures: Figure[] = [{ name: "records", value: thousands(records) }];
-  const plans: string[] = [];
   const now = new Date();
   for (const one of casesOf(days)) {
     step(one.name);
     const times = await time(bench, one.operation, parametersOf(one, now));
     figures.push(figure(one.name, times, one.limit));
-    plans.push(`${one.name}\n\n${await plan(bench.sql, one, now)}`);
   }
   figures.push(...await measurePages(bench, now));
-  figures.push(...await measureOthers(bench, now, days));
   figures.push(...await measureStages(bench, "rows", now));
   printFigures(`Search, p95 of ${runs} runs over HTTP, warm`, figures);
   await hideFields(bench.sql);
@@ -149,7 +146,6 @@ async function measure(bench: BenchStack, days: number): Promise<void> {
     "Compiler, queries of 2,048 bytes, in the database",
     await measureCompiler(bench.sql),
   );
-  console.log(`\nPlans\n\n${plans.join("\n\n")}`);
 }
 
 function figure(name: string, times: number[], limit?: number): Figure {
@@ -184,55 +180,6 @@ async function measurePages(bench: BenchStack, now: Date): Promise<Figure[]> {
   return [
     figure("first page of level:info", first),
     { ...figure("… page 50", deep), limit: "≤ 2 × the first", holds: share <= 2 },
-  ];
-}
-
-/** Measures the other operations, which have no limit. */
-async function measureOthers(bench: BenchStack, now: Date, days: number): Promise<Figure[]> {
-  step("Other operations");
-  const from = new Date(now.getTime() - 24 * 3_600_000);
-  const [record] = await bench.sql<{ id: string; ts: string }[]>`
-    select l.id, l.ts::text as ts from logloom.logs l
-    where l.tenant_id = ${tenant} and l.ts < now() - make_interval(days => ${days}) / 2
-    order by l.ts desc limit 1`;
-  // This record is received now, so its id does not show its time.
-  const [late] = await bench.sql<{ id: string }[]>`
-    insert into logloom.logs (id, tenant_id, ts, received_at, write_seq, msg)
-    values (
-      logloom_private.batch_key(now()), ${tenant}, now() - make_interval(days => ${days - 1}),
-      now(), nextval('logloom_private.write_seq'), 'late'
-    )
-    returning id`;
-  await bench.sql`
-    insert into logloom_private.log_days (tenant_id, day)
-    values (${tenant}, logloom_private.utc_day(now() - make_interval(days => ${days - 1})))
-    on conflict do nothing`;
-  const tail = await call<{ next_cursor: string }>(bench, "tail_logs", {});
-  return [
-    figure("get_log with p_ts", await time(bench, "get_log", { p_id: record.id, p_ts: record.ts })),
-    figure("get_log without p_ts", await time(bench, "get_log", { p_id: record.id })),
-    figure("… of an event that came days late", await time(bench, "get_log", { p_id: late.id })),
-    figure(
-      "tail_logs, nothing new",
-      await time(bench, "tail_logs", { p_query_dsl: "level:error", p_cursor: tail.next_cursor }),
-    ),
-    figure("list_log_fields, an hour", await time(bench, "list_log_fields", {})),
-    figure(
-      "count() by service, level, all days",
-      await time(bench, "log_stats", {
-        p_query_dsl: "| count() by service, level",
-        p_ts_from: new Date(now.getTime() - days * 24 * 3_600_000).toISOString(),
-        p_ts_to: now.toISOString(),
-      }),
-    ),
-    figure(
-      "p95(attrs.bytes) by host, a day",
-      await time(bench, "log_stats", {
-        p_query_dsl: "route:* | p95(attrs.bytes) by host",
-        p_ts_from: from.toISOString(),
-        p_ts_to: now.toISOString(),
-      }),
-    ),
   ];
 }
 
@@ -354,27 +301,4 @@ async function call<Body>(
   const body = await response.json();
   if (response.status !== 200) throw new Error(`${operation}: ${JSON.stringify(body)}`);
   return body;
-}
-
-/** Returns the plan of the operation's own SQL. */
-async function plan(sql: postgres.Sql, one: Case, now: Date): Promise<string> {
-  const { p_ts_from, p_ts_to } = parametersOf(one, now);
-  const range = `tstzrange('${p_ts_from}', '${p_ts_to}')`;
-  const query = `logloom_private.compile_query(${literal(one.query)})`;
-  const text = {
-    search_logs: `'select l.* ' || logloom_private.source_sql(logloom_private.first_records_sql(
-      '${tenant}', logloom_private.bound_query('${tenant}', ${query}, ${range}), 101, 'desc'
-    ))`,
-    log_stats: `logloom_private.log_stats_sql('${tenant}', ${query}, ${range}, 100)`,
-    log_histogram: `logloom_private.log_histogram_sql('${tenant}', ${query}, ${range}, 1800)`,
-  }[one.operation];
-  const [{ statement }] = await sql.unsafe<{ statement: string }[]>(`select ${text} as statement`);
-  const lines = await sql.unsafe<{ "QUERY PLAN": string }[]>(
-    `explain (analyze, buffers, costs off) ${statement}`,
-  );
-  return lines.map((line) => `    ${line["QUERY PLAN"]}`).join("\n");
-}
-
-function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
 }
