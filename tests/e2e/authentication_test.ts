@@ -58,30 +58,6 @@ Deno.test("a revoked key is refused on the very next request", async () => {
   assertAnswer(await ingest(bearer(key_value), event), 401, refused);
 });
 
-Deno.test("an expired key is refused", async () => {
-  const tenant = await newTenant();
-  const soon = new Date(Date.now() + 3_600_000).toISOString();
-  const { key_id, key_value } = await createKey(tenant, { p_expires_at: soon });
-  assertAnswer(await ingest(apiKey(key_value), event), 200, accepted);
-  await using db = openDatabase();
-  await db`update logloom.api_keys set expires_at = now() where key_id = ${key_id}`;
-  assertAnswer(await ingest(apiKey(key_value), event), 401, refused);
-});
-
-Deno.test("a mistyped key is refused, whichever character is wrong", async () => {
-  const { key_value } = await createKey(await newTenant());
-  for (let at = 0; at < key_value.length; at++) {
-    const wrong = key_value[at] === "x" ? "y" : "x";
-    const mistyped = key_value.slice(0, at) + wrong + key_value.slice(at + 1);
-    assertAnswer(await ingest(apiKey(mistyped), event), 401, refused);
-  }
-  for (
-    const mistyped of [key_value.slice(0, -1), `${key_value}0`, key_value.toLowerCase(), "ll_"]
-  ) {
-    assertAnswer(await ingest(apiKey(mistyped), event), 401, refused);
-  }
-});
-
 Deno.test("tokens of the shared secret (HS256) and of the CLI's key (ES256) are accepted", async () => {
   const tenant = await newTenant();
   assertAnswer(await ingest(tenant.headers, event), 200, accepted);
