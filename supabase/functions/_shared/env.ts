@@ -54,6 +54,12 @@ export function readProjectUrl(get: (name: string) => string | undefined): strin
   return url.startsWith("https://") ? url : readPublicUrl(get) ?? url;
 }
 
+/** What a function needs to call the project's database. */
+export function readDatabase(get: (name: string) => string | undefined, timeoutMs: number) {
+  const { supabaseUrl: url, serviceKey } = readEnv(get);
+  return { url, serviceKey, timeoutMs, projectUrl: readProjectUrl(get) };
+}
+
 /** Names and values from the JSON object of keys that hosted functions get. Invalid JSON counts as not set. */
 function readSecretKeys(text: string | undefined): [string, string][] {
   try {

@@ -3,7 +3,7 @@ import "protocol-buffers-schema";
 import "resolve-protobuf-schema";
 import { createAuthenticator } from "../_shared/auth.ts";
 import { createDatabase } from "../_shared/database.ts";
-import { readEnv, readProjectUrl } from "../_shared/env.ts";
+import { readDatabase, readEnv } from "../_shared/env.ts";
 import { besideSealing, createSealHandler } from "../_shared/seal_secrets_handler.ts";
 import { readSealedSecrets } from "../_shared/sealed_secrets.ts";
 import { createWriterWatchdog } from "./writer_watchdog.ts";
@@ -12,12 +12,7 @@ import { purpose } from "./tenant_rules.ts";
 
 const get = (name: string) => Deno.env.get(name);
 const env = readEnv(get);
-const database = {
-  url: env.supabaseUrl,
-  serviceKey: env.serviceKey,
-  timeoutMs: 10_000,
-  projectUrl: readProjectUrl(get),
-};
+const database = readDatabase(get, 10_000);
 const callDatabase = createDatabase(database);
 const secrets = await readSealedSecrets(get);
 

@@ -1,24 +1,18 @@
 import { keepAlive } from "../_shared/background.ts";
 import { createDatabase } from "../_shared/database.ts";
-import { readEnv, readProjectUrl } from "../_shared/env.ts";
+import { readDatabase } from "../_shared/env.ts";
 import { createBucket } from "./bucket.ts";
 import { createArchiveHandler } from "./handler.ts";
 
 const get = (name: string) => Deno.env.get(name) || undefined;
-const env = readEnv(get);
 const endpoint = get("LOGLOOM_ARCHIVE_ENDPOINT");
 const accessKeyId = get("LOGLOOM_ARCHIVE_ACCESS_KEY_ID");
 const secretAccessKey = get("LOGLOOM_ARCHIVE_SECRET_ACCESS_KEY");
 
 Deno.serve(createArchiveHandler({
   secret: get("LOGLOOM_ARCHIVE_SECRET"),
-  callDatabase: createDatabase({
-    url: env.supabaseUrl,
-    serviceKey: env.serviceKey,
-    projectUrl: readProjectUrl(get),
-    // Longer than a step in the database takes, and shorter than a gateway's timeout.
-    timeoutMs: 25_000,
-  }),
+  // Longer than a step in the database takes, and shorter than a gateway's timeout.
+  callDatabase: createDatabase(readDatabase(get, 25_000)),
   bucketNamed: (bucket) => {
     if (!endpoint || !accessKeyId || !secretAccessKey) return undefined;
     return createBucket({

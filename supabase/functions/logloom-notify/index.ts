@@ -4,7 +4,7 @@ import "fast-sha256";
 import { realConnections } from "../_shared/outgoing_connection.ts";
 import { keepAlive } from "../_shared/background.ts";
 import { createDatabase } from "../_shared/database.ts";
-import { readEnv, readProjectUrl } from "../_shared/env.ts";
+import { readDatabase } from "../_shared/env.ts";
 import { byChannel, httpChannels } from "./channels.ts";
 import { besideSealing, createSealHandler } from "../_shared/seal_secrets_handler.ts";
 import { readSealedSecrets } from "../_shared/sealed_secrets.ts";
@@ -14,16 +14,10 @@ import { pagerdutyUrl } from "./pagerduty.ts";
 import { purpose, sealAll } from "./channel_secrets.ts";
 
 const get = (name: string) => Deno.env.get(name);
-const env = readEnv(get);
 const smtp = readSmtpSettings(get);
 const timeoutMs = 15_000;
 
-const database = {
-  url: env.supabaseUrl,
-  serviceKey: env.serviceKey,
-  timeoutMs: 10_000,
-  projectUrl: readProjectUrl(get),
-};
+const database = readDatabase(get, 10_000);
 const callDatabase = createDatabase(database);
 const secrets = await readSealedSecrets(get);
 

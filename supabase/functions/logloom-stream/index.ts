@@ -4,22 +4,16 @@ import "resolve-protobuf-schema";
 import { realConnections } from "../_shared/outgoing_connection.ts";
 import { keepAlive } from "../_shared/background.ts";
 import { createDatabase } from "../_shared/database.ts";
-import { readEnv, readProjectUrl } from "../_shared/env.ts";
+import { readDatabase } from "../_shared/env.ts";
 import { sendOutgoing } from "../_shared/outgoing_request.ts";
 import { besideSealing, createSealHandler } from "../_shared/seal_secrets_handler.ts";
 import { readSealedSecrets } from "../_shared/sealed_secrets.ts";
 import { createStreamHandler, purpose } from "./handler.ts";
 
 const get = (name: string) => Deno.env.get(name);
-const env = readEnv(get);
 const connections = realConnections(get);
 
-const database = {
-  url: env.supabaseUrl,
-  serviceKey: env.serviceKey,
-  timeoutMs: 20_000,
-  projectUrl: readProjectUrl(get),
-};
+const database = readDatabase(get, 20_000);
 const secrets = await readSealedSecrets(get);
 
 const seal = createSealHandler({ ...database, secrets, purpose });
