@@ -1,4 +1,4 @@
--- Raises PT400 if a key with these scopes cannot have a view, PT404 if there is no such view.
+-- Raises PT400 if a key with these scopes cannot have a view, and PT404 if the view does not exist.
 create function logloom_private.require_view_for_key(
   p_tenant_id text,
   p_view_id uuid,

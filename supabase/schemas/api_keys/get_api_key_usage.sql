@@ -40,7 +40,7 @@ end;
 $$;
 
 -- Records that a key is used, and counts the read. Uses a row that nobody has locked, or adds one,
--- so that no read waits for another. Raises PT401 if the key has ended meanwhile.
+-- so reads never wait for each other. Raises PT401 if the key has ended meanwhile.
 create function logloom_private.note_key_read(p_key_digest text, p_operation text)
 returns void
 language plpgsql
@@ -124,5 +124,5 @@ end;
 $$;
 
 comment on function public.get_api_key_usage(text, uuid) is
-  'When an API key was created and last used, the whole days since each, and its reads by '
-  'operation and day. Errors: PT400, PT401, PT403, PT404.';
+  'When an API key was created and last used, how many days ago, and its reads by operation and '
+  'day. Errors: PT400, PT401, PT403, PT404.';

@@ -49,7 +49,6 @@ end;
 $$;
 
 comment on function public.rotate_api_key(text, uuid, integer, uuid) is
-  'Creates an API key to replace another, with its name, scopes, view and lifetime, and returns '
-  'it with key_value, which is shown only now. The old key works for p_overlap_minutes more (0 to '
-  '10080, default 60). p_view_id: another view for the new key. Errors: PT400, PT401, PT403, '
-  'PT404.';
+  'Creates an API key that replaces another, with the same name, scopes, view and lifetime. Only '
+  'this answer has key_value. The old key works for p_overlap_minutes more (0 to 10080, default '
+  '60). p_view_id: another view for the new key. Errors: PT400, PT401, PT403, PT404.';
