@@ -5,8 +5,8 @@ language sql
 immutable
 return interval '24 hours';
 
--- Claims the next work on the bucket: checking its set-up, adopting a newer file, reading a note,
--- deleting objects, or comparing the next keys. Returns null if nothing is due.
+-- Claims the next work on the bucket: check the set-up, adopt a newer file, read a note, delete
+-- objects, or compare keys. Returns null if nothing is due.
 create function logloom_private.claim_bucket_work(
   p_settings logloom_private.settings,
   p_expires_at timestamptz
@@ -71,8 +71,8 @@ end;
 $$;
 
 -- Claims the next file that an erasure must check, or the note of the erasure. The note is written
--- before the first file is checked, and again after the last one if files were emptied. Returns
--- null if nothing is due.
+-- before the first file is checked. If files were emptied, it is written again after the last one.
+-- Returns null if nothing is due.
 create function logloom_private.claim_erasure(p_expires_at timestamptz)
 returns jsonb
 language plpgsql

@@ -1,7 +1,7 @@
--- Returns the 24 most frequent keys of attrs. They get a column of their own in files.
--- kind: the type that holds all values of the key without loss: string, integer, number, exact (an
--- INT64 or a DECIMAL; the values are texts of digits) or boolean. If no type does: json, with JSON
--- texts as values.
+-- Returns the 24 most frequent keys of attrs. They get a column of their own in files. kind:
+-- string, integer, number, boolean or exact. It holds all values of the key without loss. exact is
+-- an INT64 or DECIMAL, and its values are texts of digits. If no kind fits: json, with JSON texts
+-- as values.
 create function logloom_private.archive_keys(p_records logloom.logs[])
 returns table (key text, kind text)
 language plpgsql
@@ -66,9 +66,8 @@ begin
 end;
 $$;
 
--- Returns records as columns, in JSON: the fields as in answers, but ts and received_at in
--- microseconds since 1970; an array for each key of attrs that has a column; and the rest of attrs
--- as texts.
+-- Returns records as columns, in JSON. ts and received_at are microseconds since 1970. Each key of
+-- attrs with a column is an array; the rest of attrs are texts.
 create function logloom_private.archive_columns(p_records logloom.logs[])
 returns json
 language plpgsql

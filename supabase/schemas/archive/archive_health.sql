@@ -1,5 +1,5 @@
--- Returns the check of the archive: how far it is behind, what it has, and what it waits for. Null
--- if no plan has an archive and nothing is archived.
+-- Returns the check of the archive: its delay, its contents, and what it waits for. Null if no plan
+-- has an archive and nothing is archived.
 create function logloom_private.archive_health(p_now timestamptz)
 returns jsonb
 language plpgsql

@@ -26,8 +26,8 @@ begin
 end;
 $$;
 
--- Returns the key of a part's file in the bucket. Its partition keys are tenant and month, but no
--- day, because readers refuse files whose partition keys differ. No file has days of two months.
+-- Returns the key of a part's file in the bucket. The path has tenant and month, but no day,
+-- because readers refuse files whose partition keys differ. No file has days of two months.
 create function logloom_private.archive_key(p_part logloom.archive_parts)
 returns text
 language plpgsql

@@ -35,10 +35,10 @@ begin
 end;
 $$;
 
--- Finds the next records of a pass in the order of ts and id: as many as fit in a file, at least
--- one. A hosted function has one second of processor time, so a file has half as many records as a
--- block, and fewer after each failure.
--- blocks: the block of each record, null for a row. places: the record's position in the block.
+-- Finds the next records of a pass in the order of ts and id. They fit in one file; there is at
+-- least one. A hosted function has one second of processor time. So a file has half as many records
+-- as a block, and fewer after each failure. blocks: the block of each record, null for a row.
+-- places: the record's position in the block.
 create function logloom_private.archive_places(
   p_pass logloom_private.archive_passes,
   out ts timestamptz[],

@@ -32,9 +32,9 @@ begin
 end;
 $$;
 
--- Turns expired files into garbage, at most 1000 at a time: files that are older than the plan of
--- their tenant keeps. If the plan no longer has an archive, files stay. Also deletes old rows about
--- erasures and restores.
+-- Turns files into garbage that are older than their tenant's plan keeps, at most 1000 at a time.
+-- If the plan no longer has an archive, files stay. Also deletes old rows about erasures and
+-- restores.
 create function logloom_private.expire_archive(p_now timestamptz)
 returns void
 language plpgsql

@@ -45,8 +45,8 @@ begin
 end;
 $$;
 
--- True if retention must keep a tenant's day for now, because it is not archived yet, or because it
--- was restored from the archive. A block is deleted with its last day, so all of its days count.
+-- True if retention must keep a tenant's day for now: it is not archived yet, or was restored from
+-- the archive. A block is deleted with its last day, so all of its days count.
 create function logloom_private.awaits_archive(p_tenant_id text, p_day date, p_today date)
 returns boolean
 language plpgsql

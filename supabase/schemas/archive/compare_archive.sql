@@ -99,9 +99,8 @@ begin
 end;
 $$;
 
--- Lets the next steps check and compare the whole bucket again. After a restore of the database,
--- the bucket may have files that the database does not know, and the database may know files that
--- the bucket does not have.
+-- Lets the next steps check and compare the whole bucket again. After a restore, the database and
+-- the bucket may each have files that the other lacks.
 create function logloom_private.compare_archive_anew()
 returns void
 language plpgsql

@@ -1,6 +1,6 @@
 -- Begins an erasure in the archive. retention/run_deletion_step.sql calls this at the beginning of
 -- an erasure, and asks end_archive_erasure at its end. Until then nothing of the tenant is archived
--- or restored, and files that were read before the erasure are discarded.
+-- or restored. Files read before the erasure are discarded.
 create function logloom_private.begin_archive_erasure(
   p_run_id uuid,
   p_tenant_id text,

@@ -135,7 +135,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
--- definer because the API roles neither read claims nor compile queries
+-- definer because the API roles cannot read claims or compile queries
 declare
   v_claim logloom_private.archive_claims;
   v_erasure logloom_private.archive_erasures;

@@ -1,6 +1,6 @@
--- Returns the days that share a file with a day of few records: its month if retention is 28 days
--- or more, its week within the month if retention is 7 days or more, otherwise the day alone. Never
--- days of two months, because the month is part of a file's key.
+-- Returns the days that share a file with a day of few records. From 28 days of retention on, these
+-- are the days of its month; from 7 days on, those of its week. With less, only the day itself.
+-- Never days of two months, because the month is part of a file's key.
 create function logloom_private.archive_span(
   p_day date,
   p_retention_days integer,
@@ -70,7 +70,7 @@ end;
 $$;
 
 -- Returns the days of a tenant that ended long enough ago and have records that the archive lacks.
--- A day with rows is returned only if something was written to it since it was archived.
+-- A day with rows is returned only if something was written to it after it was archived.
 create function logloom_private.days_to_archive(p_tenant_id text, p_now timestamptz)
 returns setof date
 language plpgsql
@@ -148,8 +148,8 @@ end;
 $$;
 
 -- Begins the next pass of a tenant that has none. The pass archives the tenant's oldest day that is
--- not archived yet. If that day has few records, the pass begins once all days that share its file
--- are over, and archives all of them. Returns true if there is a pass.
+-- not archived yet. A day of few records waits until all days that share its file are over. The
+-- pass archives all of them. Returns true if there is a pass.
 create function logloom_private.plan_archive_pass(p_tenant_id text, p_now timestamptz)
 returns boolean
 language plpgsql

@@ -11,7 +11,7 @@ language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because the API roles neither compile queries nor write restores
+-- definer because the API roles cannot compile queries or write restores
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_max constant integer := (logloom_private.plan_of(v_tenant_id)).max_restored_days;

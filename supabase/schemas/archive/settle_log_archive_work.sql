@@ -1,5 +1,5 @@
--- Settles the claim of a file that was written, read back and found equal: the file is verified,
--- unless an erasure began meanwhile.
+-- Settles the claim of a file that was written, read back and found equal. The file is verified,
+-- unless an erasure has begun.
 create function logloom_private.settle_write(
   p_claim logloom_private.archive_claims,
   p_details jsonb
@@ -36,8 +36,8 @@ begin
 end;
 $$;
 
--- Settles the claim of an erasure that has checked a file: the file had no match, was rewritten
--- without the matches, contained only matches, or is missing from the bucket.
+-- Settles the claim of an erasure that has checked a file. The file had no match, was rewritten,
+-- was emptied, or is missing from the bucket.
 create function logloom_private.settle_erasure(
   p_claim logloom_private.archive_claims,
   p_details jsonb

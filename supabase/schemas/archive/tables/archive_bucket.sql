@@ -37,8 +37,8 @@ comment on column logloom_private.archive_bucket.compared_through is
   'running.';
 
 comment on column logloom_private.archive_bucket.restored_at is
-  'When compare_archive_anew() last ran, after a restore. Files that were in the bucket then but '
-  'that the database does not know are newer than the restored state, and are kept.';
+  'When compare_archive_anew() last ran, after a restore. Files that the bucket had then and the '
+  'database does not know are newer than the restored state. They are kept.';
 
 comment on column logloom_private.archive_bucket.note_key is
   'Signs the notes of erasures, so that access to the bucket is not enough to erase records here.';
@@ -79,7 +79,7 @@ create unique index archive_claims_tenant_id_idx on logloom_private.archive_clai
 
 comment on table logloom_private.archive_claims is
   'Work that the function logloom-archive has claimed until expires_at: at most one claim for each '
-  'tenant, and one with an empty tenant_id for work on the bucket.';
+  'tenant, and one for the bucket (empty tenant_id).';
 
 create table logloom_private.archive_garbage (
   object_key text primary key,

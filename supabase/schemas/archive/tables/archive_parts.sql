@@ -38,8 +38,8 @@ using (tenant_id = (select logloom_private.current_tenant_id()));
 grant select on logloom.archive_parts to authenticated, service_role;
 
 comment on table logloom.archive_parts is
-  'The files of the archive, one for each part. draft: being written; verified: read back and '
-  'equal to the database''s records; missing: not in the bucket any more.';
+  'The files of the archive, one for each part. draft: being written. verified: read back and '
+  'equal to the database''s records. missing: no longer in the bucket.';
 
 comment on column logloom.archive_parts.number is
   'Numbers the parts in the order in which they were created. An erasure checks the parts up to a '
@@ -159,8 +159,8 @@ comment on table logloom_private.archive_erasures is
   'database has no match left. Until the erasure is done, nothing of the tenant is archived.';
 
 comment on column logloom_private.archive_erasures.noted_at is
-  'When the bucket got the erasure''s note, or when it was found that no note is needed. Null: the '
-  'note is still to be written.';
+  'When the bucket got the erasure''s note, or when no note was found to be needed. Null: the note '
+  'is still to be written.';
 
 comment on column logloom_private.archive_erasures.emptied is
   'Parts that contained only matches, so their objects were deleted.';
