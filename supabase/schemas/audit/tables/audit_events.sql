@@ -1,5 +1,4 @@
--- Neither immutable nor in SQL. Otherwise each statement that adds an event would build this list,
--- when it compiles the table's constraint.
+-- In PL/pgSQL and not immutable. Otherwise each statement that adds an event would build this list.
 create function logloom_private.audit_actions()
 returns text[]
 language plpgsql
@@ -75,7 +74,7 @@ grant select (
 
 comment on table logloom.audit_events is
   'Changes of keys, tokens, portal sessions, members, incidents, silences, views, log streams, '
-  'dashboards, ingest rules, settings and plans, and deletions and restores of records (source '
+  'dashboards, ingest rules, settings and plans. Also deletions and restores of records (source '
   'logloom). Nobody can change these events, or delete them within settings.audit_lifetime. The '
   'project''s own events (source app) come from logloom.audit_table(), logloom.audit() and '
   'record_audit_event.';
@@ -93,7 +92,7 @@ comment on column logloom.audit_events.subject is
 comment on column logloom.audit_events.position is
   'The place in the chain of its tenant and UTC day (column day), from 1. Null until the job '
   'link_audit_events links the event; always null for the source logloom. The day is the day of '
-  'linking, which is later than occurred_at if the transaction took long.';
+  'linking. It is later than that of occurred_at if the transaction took long.';
 
 comment on column logloom.audit_events.digest is
   'SHA-256 of salt and content (audit_event_digest). link: SHA-256 of the link before and digest. '
