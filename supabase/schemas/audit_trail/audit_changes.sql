@@ -32,8 +32,8 @@ return coalesce(
   false
 );
 
--- Returns the event of a row that was inserted (p_old is null), deleted (p_new is null) or updated;
--- null if no recorded column has changed. tenant_id: null if the row has no tenant. Few long
+-- Returns the event of a row that was inserted (p_old is null), deleted (p_new is null) or updated.
+-- Null if no recorded column has changed. tenant_id: null if the row has no tenant. Few long
 -- expressions: each one costs time in each transaction.
 create function logloom_private.audited_row(
   p_statement logloom_private.audited_statement, p_old jsonb, p_new jsonb
@@ -87,9 +87,9 @@ end;
 $$;
 
 -- The trigger of logloom.audit_table(). The nth row of old_rows is the nth of new_rows before its
--- update, because PostgreSQL adds both at once. So keys may change, and a table may have none. A
--- row that moves to another tenant is a deletion for the one and an insertion for the other, so
--- that neither sees the other's id. Stores a thousand events at once, which takes half the time.
+-- update: PostgreSQL adds both at once. So keys may change, and a table may have none. A row that
+-- moves to another tenant is a deletion for the one and an insertion for the other. Neither sees
+-- the other's id. Stores a thousand events at once, which takes half the time.
 create function logloom_private.audit_changes()
 returns trigger
 language plpgsql

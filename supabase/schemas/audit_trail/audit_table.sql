@@ -90,5 +90,5 @@ comment on function logloom.audit_table(regclass, text[], text[], text) is
   'Records each insert, update, delete and truncate of a table in the audit trail, by triggers. '
   'The table''s owner calls it; a second call replaces the first. columns: the columns whose '
   'values are recorded (default: all). ignore: columns that are never recorded. tenant: the column '
-  'with the tenant of a row; without it, or where it is null, the tenant of the token. A change '
+  'with a row''s tenant. Without it, or if it is null, the tenant of the token counts. A change '
   'without a tenant is not recorded. Errors: PT400.';

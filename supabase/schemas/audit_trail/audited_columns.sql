@@ -1,4 +1,4 @@
--- Returns a text as JSON, a long one as what cut_row() keeps of it, and a digest to tell it by.
+-- Returns a text as JSON. A long text becomes what cut_row() keeps of it, and a digest.
 create function logloom_private.text_value(p_text text)
 returns jsonb
 language plpgsql
@@ -12,9 +12,9 @@ begin
 end;
 $$;
 
--- Returns SQL that selects the columns of a row, or null if they become JSON as they are. Only
--- built-in types do: another type's cast to json is a function of its owner. A long value is cut
--- here, with its digest, so that no value is too long for jsonb.
+-- Returns SQL that selects the columns of a row, or null if all of them can become JSON. Only
+-- built-in types can: another type's cast to json is a function of its owner. A long value is cut
+-- here, before it is too long for jsonb.
 create function logloom_private.row_source(
   p_table oid, p_statement logloom_private.audited_statement, p_has_long_values boolean
 )
@@ -60,8 +60,8 @@ end;
 $$;
 
 -- Returns what a statement has to know of the table's columns. The arguments are those of its
--- triggers: the key, the ignored columns, the column with the tenant, the columns to record, the
--- names and numbers of all of these, and the table. A number stays when its column is renamed.
+-- triggers: key, ignored columns, tenant's column, recorded columns, names and numbers of all of
+-- these, and the table. A number stays when its column is renamed.
 create function logloom_private.audited_columns(p_table oid, p_arguments text[])
 returns logloom_private.audited_statement
 language plpgsql

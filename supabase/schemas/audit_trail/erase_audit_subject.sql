@@ -30,7 +30,7 @@ begin
   );
   get diagnostics v_erased = row_count;
   if v_erased > 0 then
-    -- Who erases themselves is not named again, so that the next call finds nothing.
+    -- Somebody who erases themselves is not named again. So the next call finds nothing.
     insert into logloom.audit_events (tenant_id, source, actor, action, subject, details)
     values (
       v_tenant_id, 'app', coalesce(nullif(logloom_private.actor(), p_subject), 'erased'),
@@ -57,6 +57,6 @@ end;
 $$;
 
 comment on function public.erase_audit_subject(text, text) is
-  'Erases the content of the project''s own events whose actor or target is p_subject, at most '
-  '10000 a call, and returns their number: call it until it returns 0. Time, action and place in '
-  'the chain stay. Requires the role admin. Errors: PT400, PT401, PT403.';
+  'Erases the content of the project''s own events whose actor or target is p_subject. Erases at '
+  'most 10000 a call and returns their number: call it until it returns 0. Time, action and place '
+  'in the chain stay. Requires the role admin. Errors: PT400, PT401, PT403.';

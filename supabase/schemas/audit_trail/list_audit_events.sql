@@ -1,5 +1,5 @@
--- Whether an event is a customer's: one of the host's application that the customer caused, or that
--- names the customer as a target.
+-- True for events of the host's application that the customer caused, or that name the customer as
+-- a target.
 create function logloom_private.is_of_customer(
   p_customer text, p_source text, p_actor text, p_targets jsonb
 )

@@ -19,10 +19,10 @@ begin
 end;
 $$;
 
--- Checks an event and stores it for the tenant of the token. Only roles other than anon and
--- authenticated can name another tenant, and an actor: service_role, the owner, and roles to which
--- the owner grants logloom.audit(). As for ingest, a token creates its tenant; a tenant that is
--- named must exist, unless provision_by_secret_key is on.
+-- Checks an event and stores it for the tenant of the token. Only service_role, the owner, and
+-- roles with a grant on logloom.audit() can name another tenant and an actor. anon and
+-- authenticated never can. A token creates its tenant, as for ingest. A named tenant must exist,
+-- unless provision_by_secret_key is on.
 create function logloom_private.audit_here(
   p_action text, p_targets jsonb, p_context jsonb, p_tenant_id text, p_actor text
 )

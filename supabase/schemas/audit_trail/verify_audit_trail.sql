@@ -1,5 +1,5 @@
--- Does verify_audit_trail: verifies the days of a tenant one after the other, until something does
--- not fit, or a day reaches 100,000 events.
+-- Does verify_audit_trail: verifies the days of a tenant in order. Stops at a fault, or when a day
+-- reaches 100,000 events.
 create function logloom_private.verify_trail(p_tenant_id text, p_day_from date, p_day_to date)
 returns public.logloom_audit_verdict
 language plpgsql

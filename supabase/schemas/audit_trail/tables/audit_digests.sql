@@ -19,6 +19,6 @@ grant select on logloom.audit_digests to authenticated, service_role;
 
 comment on table logloom.audit_digests is
   'The UTC days of each tenant''s audit trail that have events. digest: the day''s last link. '
-  'previous_digest: the digest of the row before, with which the chain of the day begins; '
-  'empty for the first. closed_at: when the day was over and its digest was stored as a log '
-  'record. record_error: why there is no record, such as a month''s quota that is used up.';
+  'previous_digest: the digest of the row before, from which the day''s chain continues. Empty for '
+  'the first row. closed_at: when the day was over and its digest was stored as a log record. '
+  'record_error: why there is no record, such as a month''s quota that is used up.';

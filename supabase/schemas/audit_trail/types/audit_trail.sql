@@ -14,8 +14,8 @@ create type public.logloom_audit_verdict as (
 );
 
 comment on type public.logloom_audit_verdict is
-  'What was verified: events, how many of them are erased, the first and last day that had some, '
-  'and the digest of the last one as hex. fault: null, or what does not fit first: event_missing, '
+  'What was verified: events, how many of them are erased, their first and last day, and the '
+  'digest of the last one as hex. fault: null, or what does not fit first: event_missing, '
   'event_changed, link_changed, digest_changed or day_missing. next_day: where to go on if the '
   'range has too many events for one call.';
 
