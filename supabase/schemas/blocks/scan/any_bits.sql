@@ -1,6 +1,6 @@
 -- True if a column may contain a match of a leaf of the field any, which searches all texts.
--- p_literal: a part of every matching text, with 0 for each digit, in lower case if the leaf
--- ignores case; empty if no such part is known.
+-- p_literal: a part of every matching text, with 0 for each digit. Lower case if the leaf ignores
+-- case; empty if no part is known.
 create function logloom_private.column_may_hold(
   p_column logloom_private.block_columns,
   p_literal text,

@@ -101,8 +101,8 @@ end;
 $$;
 
 -- Groups a block's records at p_bits by the values of fields, in the shape of sealed_groups.
--- Records are read only if a field has no dictionary, if p_key may be among the rare keys, or if
--- few records match.
+-- Records are read only if a field has no dictionary, p_key may be a rare key, or few records
+-- match.
 --   p_counts   also return the number of records
 --   p_key      also return the numbers of this attribute, in rows of their own
 --   p_exact    with p_key: their count, sum, minimum and maximum

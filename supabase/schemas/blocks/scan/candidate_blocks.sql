@@ -1,6 +1,6 @@
--- Returns the blocks of a tenant with records in [p_from, p_to), without those that cannot hold any
--- of the values that the query needs. Searching a month for one request id checks a thousand
--- blocks, so one check must be cheap.
+-- Returns the blocks of a tenant with records in [p_from, p_to) that may hold the values that the
+-- query needs. Searching a month for one request id checks a thousand blocks, so one check must be
+-- cheap.
 create function logloom_private.candidate_blocks(
   p_tenant_id text,
   p_from timestamptz,
@@ -47,7 +47,7 @@ end;
 $$;
 
 -- Returns a query warning if a block of the tenant is damaged, [] otherwise. The warning has no
--- number and no time, because a reader with hidden fields must not learn where blocks begin.
+-- number and no time: they would tell a reader with hidden fields where blocks begin.
 create function logloom_private.damage_warnings(p_tenant_id text)
 returns jsonb
 language plpgsql

@@ -1,7 +1,6 @@
--- Finds a page's records in one block. Starts at the first record of the page's order and stops
--- when the page is full, so a filter that matches often is not evaluated for the whole block. If no
--- record needs the filter, returns all matches. Returns null if evaluating the whole block is
--- cheaper.
+-- Finds a page's records in one block. Stops when the page is full, so that a filter that matches
+-- often is not evaluated for the whole block. If no record needs the filter, returns all matches.
+-- Returns null if evaluating the whole block is cheaper.
 create function logloom_private.tried_positions(
   p_block logloom_private.blocks,
   p_tree jsonb,
@@ -91,9 +90,9 @@ end;
 $$;
 
 -- Returns the positions of the first p_limit records of [p_from, p_to) in the page's order, and of
--- all others with the same ts as the last of them. The positions are ascending.
--- p_past: the ts at which the previous page ended. All records with this ts are returned as well.
--- p_positions: if given, only the records at these positions count.
+-- all records with the last one's ts. The positions are ascending. p_past: the ts at which the
+-- previous page ended. All records with this ts are returned as well. p_positions: if given, only
+-- the records at these positions count.
 create function logloom_private.first_positions(
   p_block logloom_private.blocks,
   p_positions integer[],

@@ -1,6 +1,6 @@
--- Returns the exact bits (records that match) and the candidate bits (records that may match) of a
--- node of a query's tree. The row filter then tests the candidates that are not exact. p_is_quick:
--- never reads the texts of a whole block.
+-- Returns two sets of bits for a node of a query's tree: exact (records that match) and candidate
+-- (records that may match). The row filter then tests the candidates that are not exact.
+-- p_is_quick: never reads the texts of a whole block.
 create function logloom_private.node_bits(
   p_block logloom_private.blocks,
   p_node jsonb,

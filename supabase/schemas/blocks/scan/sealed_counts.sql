@@ -1,7 +1,7 @@
--- Counts the sealed records of a tenant in [p_from, p_to) that a query finds, by service and level
--- if p_by names them. Several rows may have the same service and level. If runs, templates or the
--- counts of dictionaries can answer, one statement counts all blocks that lie entirely in the
--- range, and reads no records.
+-- Counts the sealed records that a query finds in [p_from, p_to), by service and level if p_by
+-- names them. Several rows may have the same service and level. Where runs, templates or
+-- dictionaries can answer, one statement counts all blocks that lie entirely in the range. It reads
+-- no records.
 create function logloom_private.sealed_counts(
   p_tenant_id text,
   p_from timestamptz,

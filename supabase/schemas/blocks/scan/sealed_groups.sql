@@ -1,5 +1,5 @@
 -- Returns the blocks of a tenant that lie entirely in [p_from, p_to) and can count the values of
--- p_name: they have a dictionary of p_name, or no value of it.
+-- p_name. Their p_name has a dictionary, or no value.
 create function logloom_private.blocks_with_counts(
   p_tenant_id text,
   p_blocks bigint[],
@@ -38,7 +38,7 @@ $$;
 
 -- Groups the sealed records that a query finds in [p_from, p_to) for a tenant, by the values of
 -- fields. Several rows may have the same values. If the query finds every record and p_by has one
--- field, blocks with a dictionary of this field answer from its counts.
+-- field, the counts of its dictionaries answer.
 --   p_by   names of columns of blocks, service and level
 --   keys   the values in the order of p_by; values of attrs are JSON texts
 --   p_key  also return the numbers of this attribute, as in block_groups

@@ -1,8 +1,7 @@
 -- Merges the times and sizes of a block's records into those of a page. Keeps the first p_limit of
--- them and drops p_past.
--- edge: the last time that a page of p_limit records and p_bytes can contain; null if the page is
--- not full yet. Records of one time count together, because their order by id is not known here.
--- Without sizes, only p_limit counts.
+-- them and drops p_past. edge: the last time that a page of p_limit records and p_bytes can
+-- contain. Null if the page is not full yet. Records of one time count together, because their
+-- order by id is not known here. Without sizes, only p_limit counts.
 create function logloom_private.page_edge(
   p_limit integer,
   p_bytes bigint,
@@ -112,11 +111,10 @@ begin
 end;
 $$;
 
--- Returns sealed records that a query finds: at least the first p_limit in the order of (ts, id),
+-- Returns at least the first p_limit sealed records that a query finds, in the order of (ts, id),
 -- after p_ts and p_id if given. Each record has ts, id and the fields in p_reads; all fields if
--- p_reads is null.
--- With p_bytes, the page ends before the first record that has p_bytes before it. A block returns
--- this record with only ts, id and record_bytes, and returns no record after it.
+-- p_reads is null. With p_bytes, the page ends before the first record that has p_bytes before it.
+-- A block returns this record with only ts, id and record_bytes, and returns no record after it.
 create function logloom_private.sealed_page(
   p_tenant_id text,
   p_from timestamptz,

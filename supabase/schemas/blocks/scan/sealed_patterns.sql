@@ -1,6 +1,5 @@
--- Returns the templates of a block's messages at p_bits: how many records have each template, and
--- the positions of its first and last record by ts. A null template stands for records without a
--- message.
+-- Returns the templates of a block's messages at p_bits. Each has its number of records, and the
+-- positions of the first and last by ts. A null template stands for records without a message.
 create function logloom_private.block_templates(
   p_block logloom_private.blocks,
   p_bits varbit
@@ -68,9 +67,9 @@ end;
 $$;
 
 -- Returns the templates of a tenant's sealed messages in [p_from, p_to) that a query finds. Each
--- row says how many records have the template, its first and last time in microseconds since 1970,
--- and the place of its first message, for sealed_messages. Places sort by time. Several rows may
--- have the same template. Reads the newest blocks first, and stops after more than p_limit rows.
+-- row has the number of records, their first and last time in microseconds since 1970, and the
+-- place of the first message for sealed_messages. Places sort by time. Several rows may have the
+-- same template. Reads the newest blocks first, and stops after more than p_limit rows.
 create function logloom_private.sealed_patterns(
   p_tenant_id text,
   p_from timestamptz,

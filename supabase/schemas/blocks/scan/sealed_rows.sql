@@ -1,5 +1,5 @@
--- Returns the sealed records of a tenant in [p_from, p_to) that a query finds, with the fields in
--- p_reads, or with all fields if p_reads is null.
+-- Returns the sealed records that a query finds in [p_from, p_to), with the fields in p_reads
+-- (null: all).
 create function logloom_private.sealed_rows(
   p_tenant_id text,
   p_from timestamptz,

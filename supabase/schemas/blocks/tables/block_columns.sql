@@ -30,15 +30,14 @@ comment on table logloom_private.block_columns is
 
 comment on column logloom_private.block_columns.name is
   'One of: a field of logloom_private.column_fields; "attrs." and a key, with JSON texts as '
-  'values; or attrs. attrs has the keys that are too rare or too long for a column of their own: '
-  '{} if a record has no such key, null if its attrs is null.';
+  'values; or attrs. attrs has the keys that are too rare or too long for a column. {}: no such '
+  'key. Null: the record''s attrs is null.';
 
 comment on column logloom_private.block_columns.kind is
   'How the values are stored. dictionary: the distinct values by frequency, with counts and codes. '
-  'numbers: whole numbers. templated: like dictionary, but the dictionary has templates; digits '
-  'has the digits of all values, in the order of code and position. hexadecimal: ids of one form, '
-  'which the only template shows with f for each digit; digits has their bytes. texts: the values '
-  'themselves.';
+  'numbers: whole numbers. templated: like dictionary, but with templates. digits has the digits '
+  'of all values, in the order of code and position. hexadecimal: ids of one form, which the only '
+  'template shows with f for each digit; digits has their bytes. texts: the values themselves.';
 
 comment on column logloom_private.block_columns.filter is
   'A Bloom filter over the values. Only for fields that have bloom in '

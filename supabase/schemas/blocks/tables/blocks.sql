@@ -1,6 +1,6 @@
 -- Sealed records: blocks of a tenant's records as compressed columns. A change of this table needs
--- a new number in blocks/codec/format/block_formats.sql, unless it adds a column that is null in
--- older blocks.
+-- a new number in blocks/codec/format/block_formats.sql. A new column that is null in older blocks
+-- needs none.
 --
 -- The records of a block are sorted by service, level, template of the message, ts and id, in
 -- collation C. These words are used for a block:
@@ -119,14 +119,14 @@ comment on column logloom_private.blocks.run_words is
 
 comment on column logloom_private.blocks.template_records is
   'How many records have each template, over all runs. The records of a template are adjacent and '
-  'sorted by ts, so its first and last position tell when it was first and last seen in the block. '
-  'Its last position is the sum of the counts up to its own, plus run_records of all runs without '
-  'messages before it.';
+  'sorted by ts. Its first and last position tell when it was first and last seen. The last '
+  'position is the sum of the counts up to its own, plus run_records of all earlier runs without '
+  'messages.';
 
 comment on column logloom_private.blocks.offset_records is
-  'For looking up a single message, with an entry for templates 1, 17, 33 …: how many messages '
-  'come before those of the template. offset_digits: how many digits come before them. '
-  'offset_bytes: how many bytes of templates come before it.';
+  'For looking up a single message: an entry for templates 1, 17, 33 … with the number of messages '
+  'before the template. offset_digits: how many digits come before its messages. offset_bytes: how '
+  'many bytes of templates come before it.';
 
 comment on column logloom_private.blocks.digits is
   'The digits of the messages in the order of positions, four bits each.';
@@ -134,8 +134,8 @@ comment on column logloom_private.blocks.digits is
 comment on column logloom_private.blocks.ts_unit is
   'The unit of ts in microseconds: 1000, or 1 if a record needs it. A record''s ts is first_ts '
   'plus a number of units. That number is split over four columns, lowest bits first: ts_low (16 '
-  'bits, minus 32768), ts_middle (8, minus 128), ts_high (16, minus 32768), ts_top (8, minus 128). '
-  'Except for ts_low, a column is null if all its bits are 0.';
+  'bits), ts_middle (8), ts_high (16), ts_top (8). Each is stored minus half of its range. Except '
+  'for ts_low, a column is null if all its bits are 0.';
 
 comment on column logloom_private.blocks.batch_prefixes is
   'The ids of the batches that the records came in, 14 bytes each: the last 16 bits of a batch id '

@@ -17,8 +17,8 @@ end;
 $$;
 
 -- Returns the elements of an array at p_places, in the order of p_places; null where a place is
--- null. Needs the generic plan: a custom plan would contain the array as a constant and search it
--- from its beginning for each element.
+-- null. Needs the generic plan: a custom plan has the array as a constant and searches it from the
+-- beginning for each element.
 create function logloom_private.elements_at(p_values anyarray, p_places integer[])
 returns anyarray
 language plpgsql
@@ -196,8 +196,8 @@ begin
     where strpos(v_dictionary[d.code], '0') > 0
     order by d.code
   );
-  -- The digits are stored by code, then by position. Before the digits of a value come the digits
-  -- of all templates with lower codes, and the digits of its own template at lower positions.
+  -- The digits are stored by code, then by position. A value's digits come after the digits of all
+  -- templates with lower codes, and after its own template's digits at lower positions.
   with lower as (
     select l.n, sum(sum(l.digits)) over (order by l.n) as digits
     from (

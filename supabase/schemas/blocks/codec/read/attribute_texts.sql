@@ -28,8 +28,7 @@ begin
   if v_rest is null then
     return array_fill(null::text, array[p_records]);
   elsif p_records <= 400 then
-    -- A statement for exactly these columns would be faster, but planning it takes as long as
-    -- reading many records.
+    -- A statement for exactly these columns would be faster to run, but costs more to plan.
     return array(
       select
         case

@@ -1,6 +1,6 @@
 -- Returns the records at p_positions of a block (ascending), or all if p_positions is null. They
--- have tenant_id and the fields and keys of attrs in p_reads, or everything if p_reads is null; the
--- other fields are null. For msg.exists, msg is an empty text if there is a message.
+-- have tenant_id and what p_reads names of fields and keys of attrs (null: everything). The other
+-- fields are null. For msg.exists, msg is an empty text if there is a message.
 create function logloom_private.sealed_records(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -53,7 +53,7 @@ begin
   select r.services, r.levels, r.messages into v_service, v_level, v_msg
   from logloom_private.run_texts(p_block, p_positions, p_reads) r;
   if p_reads is null or 'msg' = any(p_reads) then
-    -- A message that is read alone takes several times as long as a message of a whole block.
+    -- Reading one message alone takes several times as long as its share of a whole block.
     v_msg := case
       when p_positions is null then logloom_private.block_messages(p_block)
       when v_records * 4 <= p_block.records

@@ -47,8 +47,8 @@ begin
 end;
 $$;
 
--- Finds a separator for joining texts. It does not occur in p_text, which has all of the texts, and
--- it does not overlap itself.
+-- Finds a separator for joining texts. The separator does not occur in p_text and does not overlap
+-- itself.
 create function logloom_private.separator_for(p_text text)
 returns text
 language plpgsql

@@ -152,7 +152,7 @@ begin
 end;
 $$;
 
--- Makes a block from a tenant's records (in the order of ts and id), stores the block, and compares
+-- Makes a block from a tenant's records (in the order of ts and id). Stores the block and compares
 -- it with the records. Returns null if there are no records. Raises LL001 if the block differs. The
 -- records themselves stay.
 create function logloom_private.write_block(
