@@ -15,8 +15,8 @@ create index canary_rounds_sent_at_idx on logloom_private.canary_rounds (sent_at
 
 comment on table logloom_private.canary_rounds is
   'The canary''s rounds, one a minute, kept for a day. A round has the times when its record was '
-  'acknowledged, found by a search and found by a tail, and when the records of the last hour were '
-  'counted.';
+  'acknowledged, found by a search and found by a tail. It also has the time when the last hour''s '
+  'records were counted.';
 
 comment on column logloom_private.canary_rounds.key_id is
   'The API key of the round. It is deleted when the round ends. Its value is not stored.';
