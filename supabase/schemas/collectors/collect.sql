@@ -27,8 +27,8 @@ return jsonb_populate_record(null::logloom_private.own_record, jsonb_build_objec
   'attrs', jsonb_build_object('kind', p_kind) || jsonb_strip_nulls(p_attrs)
 ));
 
--- Stores records. Returns the collector with a note on those that were refused, which stays until a
--- read stores something; else with p_note.
+-- Stores records. Returns the collector with a note on refused records, or with p_note. The note
+-- stays until a read stores something.
 create function logloom_private.store_collected(
   p_collector logloom_private.collectors, p_records logloom_private.own_record[], p_note text
 )

@@ -1,5 +1,5 @@
--- Returns those of the ids {id: time} that a later read may find again. Rows become visible in the
--- order of their commits, not of their times, so each read begins two minutes before read_to.
+-- Returns those of the ids {id: time} that a later read may find again. Rows become visible when
+-- they commit, possibly later than newer ones. So each read begins two minutes before read_to.
 create function logloom_private.ids_to_skip(p_ids jsonb, p_read_to timestamptz)
 returns jsonb
 language plpgsql
@@ -82,9 +82,9 @@ begin
 end;
 $$;
 
--- Reads failed runs of pg_cron. A run may fail without a time, or with an old one when the database
--- restarts: the cursor has the last run that was read, and those up to it that had not ended. Few
--- projects delete old runs: only the last 50000 count.
+-- Reads failed runs of pg_cron. A run may fail without a time, or with an old one after a restart.
+-- So the cursor has the last run read, and the earlier ones that had not ended. Few projects delete
+-- old runs: only the last 50000 count.
 create function logloom_private.collect_runs(p_collector logloom_private.collectors)
 returns logloom_private.collected
 language plpgsql
@@ -131,9 +131,9 @@ begin
 end;
 $$;
 
--- Reads failed runs of pg_cron, and requests of pg_net (those of database webhooks too) that were
--- refused or got no answer. May contain values and stay out: a run's command, the lines after the
--- first one of its error, the bodies of answers.
+-- Reads failed runs of pg_cron, and requests of pg_net (also of database webhooks) that were
+-- refused or got no answer. A run's command, the later lines of its error and the bodies of answers
+-- may contain values, so they stay out.
 create function logloom_private.collect_jobs(p_collector logloom_private.collectors)
 returns logloom_private.collected
 language plpgsql

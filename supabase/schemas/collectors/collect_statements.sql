@@ -1,6 +1,5 @@
--- Returns a statement without numbers, at most 500 characters. Null if it may hold other values: if
--- it has a quote, a dollar quote or a comment, or if pg_stat_statements keeps it as it was sent,
--- like alter role … password.
+-- Returns a statement without numbers, at most 500 characters. Null if the statement may hold other
+-- values: quotes, dollar quotes, comments, or a text that pg_stat_statements keeps as it was sent.
 create function logloom_private.statement_text(p_query text)
 returns text
 language plpgsql

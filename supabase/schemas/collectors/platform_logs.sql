@@ -123,7 +123,7 @@ end;
 $$;
 
 comment on function public.exchange_platform_logs(jsonb) is
-  'The edge function logloom-platform calls it. p_read: what it has read, {} at first: {window_id, '
-  'records (with their ids), last (the time of the last row of a full page), is_end (if the run '
-  'ends)} or {window_id, error, retry_after}. Returns what to read next, {window_id, from, to, '
-  'sources}, or null. Errors: PT400, PT409 (another project''s database), PT503.';
+  'The edge function logloom-platform calls it. p_read: what it has read, {} at first. {window_id, '
+  'records (with ids), last (time of a full page''s last row), is_end (the run ends)}, or '
+  '{window_id, error, retry_after}. Returns what to read next, {window_id, from, to, sources}, or '
+  'null. Errors: PT400, PT409 (another project''s database), PT503.';
