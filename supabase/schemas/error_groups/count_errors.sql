@@ -1,5 +1,5 @@
--- Makes the groups that arrivals lack: as many as the tenant's plan allows, those with the most
--- records first. The others are counted in the group "others".
+-- Makes the groups that arrivals lack, those with the most records first, as many as the plan
+-- allows. The others are counted in the group "others".
 create function logloom_private.add_error_groups(
   p_arrivals logloom_private.error_arrival[],
   p_now timestamptz
@@ -52,9 +52,9 @@ begin
 end;
 $$;
 
--- Whether records that were seen last at p_last_seen make a resolved or ignored group regress. If
--- it was resolved in a release, only a later one does, that is one that was first seen later.
--- p_releases: of the records after the resolution; only read if it names a release.
+-- Whether records that were seen last at p_last_seen make a resolved or ignored group regress. A
+-- group resolved in a release regresses only in a release that was first seen later. p_releases: of
+-- the records after the resolution; only read if it names a release.
 create function logloom_private.error_regresses(
   p_group logloom.error_groups,
   p_releases text[],

@@ -1,7 +1,7 @@
 -- What a record of level error tells about its group. These functions read the names that Sentry,
 -- pino, winston, OpenTelemetry and the Elastic Common Schema use, flat or nested.
 
--- Returns attrs if they may have one of these names: most have none, and are then read once.
+-- Returns attrs if they may have one of these names. Most have none, and are read only once.
 create function logloom_private.error_attrs(p_attrs jsonb)
 returns jsonb
 language sql
@@ -73,8 +73,8 @@ immutable
 parallel safe
 return logloom_private.rough_shape(split_part(left(p_msg, 300), E'\n', 1));
 
--- Replaces what varies in the first line of a message (error_shape): numbers, ids, times
--- and addresses as the stage patterns does, also quoted texts and email addresses.
+-- Replaces what varies in the first line of a message (error_shape): numbers, ids, times,
+-- addresses, quoted texts and email addresses.
 create function logloom_private.error_template(p_shape text)
 returns text
 language plpgsql
@@ -131,8 +131,8 @@ begin
 end;
 $$;
 
--- Returns the place of an error: the first three frames of own code, else of any, without lines,
--- columns, hashes of builds and addresses. Null if the text has no frames.
+-- Returns the place of an error: the first three frames of own code, or else of any. Leaves out
+-- lines, columns, hashes of builds and addresses. Null if the text has no frames.
 create function logloom_private.error_place(p_stack text)
 returns text
 language plpgsql

@@ -21,9 +21,8 @@ begin
 end;
 $$;
 
--- Fires the rules of the kind new_error for groups that are new or have regressed, if the rule's
--- query and view find one of the records. In one step a rule fires for as many groups as a rule
--- with by may have.
+-- Fires the rules of the kind new_error for new and regressed groups, if the rule's query and view
+-- find one of the records. In one step a rule fires for as many groups as a rule with by may have.
 create function logloom_private.fire_error_rules(
   p_events logloom_private.error_event[],
   p_now timestamptz

@@ -12,9 +12,9 @@ begin
 end;
 $$;
 
--- Runs a step of the job group_errors: counts the errors that arrived since the last step in their
--- groups, and fires rules for groups that are new or regressed. Follows the writer by write
--- sequence, so that each record is counted once, however late it is.
+-- Runs a step of the job group_errors. Counts the errors since the last step in their groups, and
+-- fires rules for new and regressed groups. Follows the writer by write sequence, so late records
+-- are counted once, too.
 create function logloom_private.group_errors_at(p_now timestamptz)
 returns interval
 language plpgsql
@@ -133,8 +133,7 @@ begin
 end;
 $$;
 
--- Removes title and users of groups that have no records any more: all are older than the tenant's
--- retention, or were deleted.
+-- Removes title and users of groups whose records are all expired or deleted.
 create function logloom_private.forget_gone_errors(
   p_tenant_id text,
   p_fingerprints text[] default null

@@ -5,16 +5,16 @@ language sql
 immutable
 return 50000;
 
--- How many distinct errors of a tenant, by stack trace and shape, a step looks at; it counts the
--- rarer ones in the group "others".
+-- How many distinct errors of a tenant, by stack trace and shape, a step looks at. The rarer ones
+-- are counted in the group "others".
 create function logloom_private.error_step_kinds()
 returns integer
 language sql
 immutable
 return 1000;
 
--- Returns the write sequence that a step can end with: p_to, or an earlier one if there are more
--- than error_step_records() errors. The records of one write sequence are never cut.
+-- Returns the write sequence at which a step ends: p_to, or an earlier one after
+-- error_step_records() errors. The records of one write sequence are never cut.
 create function logloom_private.error_step_end(p_from bigint, p_to bigint, p_range tstzrange)
 returns bigint
 language plpgsql
@@ -56,7 +56,7 @@ as $$
 declare
   v_arrivals logloom_private.error_arrival[];
 begin
-  -- What takes long is done once for each distinct stack trace and shape, so that it is bounded.
+  -- Slow work is done once for each distinct stack trace and shape.
   execute format(
     $query$
       with found as materialized (

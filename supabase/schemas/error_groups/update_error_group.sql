@@ -173,7 +173,7 @@ comment on function public.update_error_group(text[], text, text, text, text, te
   'their records from now on; this cannot be undone. Errors: PT400, PT401, PT403, PT404.';
 
 -- Writes audit events for changes of groups by people, who alone change updated_at. They say that a
--- note was written but not its text, because nobody could remove it from the log.
+-- note was written, without its text: nobody could remove the text from the audit log.
 create function logloom_private.audit_error_groups()
 returns trigger
 language plpgsql

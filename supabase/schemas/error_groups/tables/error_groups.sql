@@ -56,8 +56,9 @@ comment on column logloom.error_groups.records is
   'How many records arrived. Retention does not lower it; a deletion does.';
 
 comment on column logloom.error_groups.users is
-  'The smallest hashes of the users, at most error_users_kept(): a sketch of how many there are '
-  '(Bar-Yossef et al., Counting Distinct Elements in a Data Stream, 2002). It cannot forget one.';
+  'The smallest hashes of the users, at most error_users_kept(). They estimate how many users '
+  'there are (Bar-Yossef et al., Counting Distinct Elements in a Data Stream, 2002). No single '
+  'user can be removed.';
 
 comment on column logloom.error_groups.opened_at is
   'When the group was made or regressed.';

@@ -64,7 +64,8 @@ create type public.logloom_error_tag as (
 );
 
 comment on type public.logloom_error_tag is
-  'A value that records of the group have more often than other errors: its shares, 0 to 1.';
+  'A value that is more frequent in the group''s records than in other errors. The shares are 0 to '
+  '1.';
 
 create type public.logloom_error_release as (
   release text,
@@ -89,10 +90,10 @@ create type public.logloom_error_group_details as (
 );
 
 comment on type public.logloom_error_group_details is
-  'An error group with its course: records by hour (14 days) and by UTC day (a year), without '
-  'hours and days that have none. stack: the newest stack trace; is_own: not of a library. '
-  'releases, tags and newest (at most 10 records) come from sampled_records records: those of the '
-  'group among the newest 2000 errors of its service in a day. merged: the groups that were '
+  'An error group with its course: records by hour (14 days) and by UTC day (a year). Hours and '
+  'days without records are left out. stack: the newest stack trace; is_own: not of a library. '
+  'releases, tags and newest (at most 10) come from the group''s records among the newest 2000 '
+  'errors of its service in a day. sampled_records is their number. merged: the groups that were '
   'merged into this one.';
 
 create type logloom_private.error_event as (
