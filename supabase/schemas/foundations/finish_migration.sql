@@ -1,7 +1,7 @@
 -- Lists the functions of our schemas that API roles may call. PUBLIC may call the functions of the
--- pre-request check, because it runs for every request of the project, as any role. anon may also
--- call the functions that find out who is calling. All functions that are not listed here are only
--- called by other functions, or by the owner.
+-- pre-request check, which runs for every request and role. anon may also call the functions that
+-- find out who is calling. All functions that are not listed here are only called by other
+-- functions, or by the owner.
 create function logloom_private.granted_functions()
 returns table (roles text, names text[])
 language plpgsql
@@ -113,9 +113,9 @@ end;
 $$;
 
 -- The last statement of every migration. Forces row-level security on every table. Revokes EXECUTE
--- on new functions, except granted_functions(), the operations, the error registers and what the
--- migration itself granted to a role. Makes definer functions read backslashes in quotes literally,
--- whatever the caller's session says.
+-- on new functions, except those in granted_functions() and those that the migration granted to a
+-- role. Makes definer functions read backslashes in quotes literally, whatever the caller's session
+-- says.
 create function logloom_private.finish_migration()
 returns void
 language plpgsql

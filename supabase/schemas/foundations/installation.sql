@@ -33,8 +33,7 @@ comment on column logloom_private.installation.project_url is
   'database keeps it, and gives no work to functions of another project.';
 
 comment on column logloom_private.installation.other_url is
-  'SUPABASE_URL of the last edge function health that called, if it differs from project_url; '
-  'otherwise null.';
+  'SUPABASE_URL of the last edge function health that called. Null if it equals project_url.';
 
 comment on column logloom_private.installation.host_pre_request is
   'The name of the project''s own pre-request function, from pgrst.db_pre_request. Our function '

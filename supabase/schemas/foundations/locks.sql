@@ -1,5 +1,4 @@
--- Whoever needs several locks takes them in this order: deletion, errors, writer, partitions,
--- log_counts.
+-- The order in which to take several locks: deletion, errors, writer, partitions, log_counts.
 create type logloom_private.lock_name as enum (
   'deletion',
   'writer',
@@ -23,12 +22,12 @@ comment on type logloom_private.lock_name is
   'past days. writer: adds records or moves the queue. partitions: creates or drops a day. '
   'log_counts: adds up or deletes counts. queue: enqueues (shared) or switches the slot '
   '(exclusive). notifications, streams, archive: claims work; limits hold because claims are made '
-  'one at a time. Some locks have a second key, a hash of the '
-  'lane or the tenant. lane: one worker in a lane. alerts: one evaluator of a tenant''s rules. '
-  'delete_logs: one new deletion of a tenant at a time. members: one change of a tenant''s members '
-  'at a time. notifications: one test or confirmation of a tenant''s address at a time. errors: '
-  'counts errors in their groups; a deletion that subtracts some takes it after its own. audit: '
-  'links audit events. files: one change of a tenant''s files at a time.';
+  'one at a time. Some locks have a second key, a hash of the lane or the tenant. lane: one worker '
+  'in a lane. alerts: one evaluator of a tenant''s rules. delete_logs: one new deletion of a '
+  'tenant at a time. members: one change of a tenant''s members at a time. notifications: one test '
+  'or confirmation of a tenant''s address at a time. errors: counts errors in their groups. A '
+  'deletion that subtracts errors takes it after its own. audit: links audit events. files: one '
+  'change of a tenant''s files at a time.';
 
 -- Returns the key of a lock, for pg_advisory_xact_lock and similar functions.
 create function logloom_private.lock_key(p_name logloom_private.lock_name)

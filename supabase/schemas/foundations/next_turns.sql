@@ -8,7 +8,7 @@ create type logloom_private.tenant_work as (
 
 -- Chooses the due work that may start now. At most p_open_limit pieces are in progress at a time.
 -- The tenant with the fewest pieces in progress comes first, and no tenant takes more places than
--- stay free for others. So a receiver that hangs neither delays other tenants nor takes every
+-- stay free for others. So a receiver that hangs does not delay other tenants and cannot take every
 -- place.
 create function logloom_private.next_turns(
   p_work logloom_private.tenant_work[],
@@ -45,8 +45,7 @@ end;
 $$;
 
 -- Returns how long to wait after p_attempts attempts: three times longer after each one, but at
--- most p_longest. Varies by 20 % up or down, so that work that failed together is not all retried
--- at once.
+-- most p_longest. Varies by 20 % up or down, so that work does not fail and retry together.
 create function logloom_private.back_off(p_attempts integer, p_first interval, p_longest interval)
 returns interval
 language sql

@@ -1,6 +1,5 @@
--- Returns the errors of a register: foundations/errors/<register>.sql. A register is a function
--- instead of a table, so that callers need no privilege to read it, and migrations change it like
--- any function.
+-- Returns the errors of a register: foundations/errors/<register>.sql. A register is a function,
+-- not a table: callers need no privilege to read it, and migrations replace it.
 create function logloom_private.errors(p_register text)
 returns setof logloom_private.error
 language plpgsql

@@ -61,8 +61,8 @@ language sql
 stable
 return current_setting('role', true) = 'service_role';
 
--- Whether a token may only read, because it was issued to an OAuth client that is not in
--- settings.writing_clients. Its holder may call the reading operations, but cannot read tables.
+-- True if the token's OAuth client is not in settings.writing_clients: the token may only read. Its
+-- holder may call the reading operations, but cannot read tables.
 create function logloom_private.reads_only(p_claims jsonb)
 returns boolean
 language plpgsql

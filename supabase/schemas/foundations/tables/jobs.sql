@@ -26,13 +26,13 @@ with (autovacuum_analyze_threshold = 10000);
 comment on table logloom_private.jobs is 'Background jobs: when each runs and how it went.';
 
 comment on column logloom_private.jobs.lane is
-  'Jobs in the same lane run one after another, so that no slow job delays the writer. pg_cron '
-  'runs the lanes write, send (may wait for HTTP) and tend. The edge function ingest runs the lane '
+  'Jobs in the same lane run one after another. Slow jobs have lanes of their own. pg_cron runs '
+  'the lanes write, send (may wait for HTTP) and tend. The edge function ingest runs the lane '
   'ingest while pg_cron runs no job.';
 
 comment on column logloom_private.jobs.step is
-  'The function that does one bounded piece of work. It returns how long to wait before the next '
-  'piece, or null if nothing is left: the job then waits for the interval in every.';
+  'The function that does one bounded piece of work. Returns the wait before the next piece, or '
+  'null if nothing is left. Then the job waits for the interval in every.';
 
 comment on column logloom_private.jobs.silence is
   'Health is degraded if the last success is longer ago than this. Before the first success, '
