@@ -134,10 +134,9 @@ begin
 end;
 $$;
 
--- Returns the check of the project: degraded while pg_cron starts no jobs. It also shows the
--- following, which do not change the status: whether pg_cron logs each run, how many of our runs
--- there are a day (extrapolated from the last hour), and how many connections are free for roles
--- without superuser.
+-- Returns the check of the project: degraded while pg_cron starts no jobs. Also shows whether
+-- pg_cron logs each run, our runs a day (from the last hour), and the free connections. These do
+-- not change the status.
 create function logloom_private.project_health(p_now timestamptz)
 returns jsonb
 language plpgsql

@@ -39,12 +39,11 @@ begin
 end;
 $$;
 
--- Returns all health checks with their status, and the answer of each endpoint of the function
--- health: available (true is 200, false is 503), status, checks. The overall status is the worst
--- status of a check.
--- The endpoint ready shows queue and writer. It also shows each other check that is not healthy,
--- with its reason, but never log streams and collectors.
--- Stable: all checks see one snapshot, in which nothing is newer than v_now.
+-- Returns all health checks with their status. Also returns the answer of each endpoint of the
+-- function health: available (200 or 503), status, checks. The overall status is the worst status
+-- of a check. The endpoint ready shows queue and writer. It also shows each other check that is not
+-- healthy, with its reason. Log streams and collectors are never shown. Stable: all checks see one
+-- snapshot, in which nothing is newer than v_now.
 create function logloom_private.read_health()
 returns jsonb
 language plpgsql
@@ -52,7 +51,7 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because service_role reads neither the queue nor the jobs
+-- definer because service_role cannot read the queue or the jobs
 declare
   v_queue constant logloom_private.queue_state := logloom_private.queue_state();
   v_now constant timestamptz := clock_timestamp();
@@ -98,8 +97,8 @@ declare
     'jobs', logloom_private.job_health(v_now)
   );
   v_status constant text := logloom_private.worst_status(v_checks);
-  -- The service is ready while a receiver fails, because the receiver belongs to one tenant. It is
-  -- also ready while a collector fails, and while storage fills up, until ingest is refused.
+  -- The service is ready while a receiver fails, because the receiver belongs to one tenant. The
+  -- same holds for a collector that fails, and for storage until ingest is refused.
   v_ready constant text := logloom_private.worst_status(
     v_checks - '{streams,collectors}'::text[]
       - case v_checks #>> '{storage,status}' when 'degraded' then 'storage' else '' end
@@ -160,9 +159,9 @@ end;
 $$;
 
 comment on function public.health_report() is
-  'Returns the answer of the edge function health: status, timestamp, the checks, and the answer '
-  'of each endpoint (available: 200, otherwise 503). The checks are database, queue (events, '
-  'seconds), writer (milliseconds, seconds), partitions, alerts, sealing, verification, canary '
-  '(milliseconds), streams, collectors, archive (bytes), storage (bytes), pre_request, project, '
-  'installation and jobs, each with a reason if it is not healthy. Thresholds: '
+  'Returns the answer of the edge function health: status, timestamp, checks, endpoints. Each '
+  'endpoint has its own answer (available: 200, otherwise 503). The checks are database, queue '
+  '(events, seconds), writer (milliseconds, seconds), partitions, alerts, sealing, verification, '
+  'canary (milliseconds), streams and collectors. Also archive (bytes), storage (bytes), '
+  'pre_request, project, installation and jobs. An unhealthy check has a reason. Thresholds: '
   'logloom_private.settings and logloom_private.jobs.';
