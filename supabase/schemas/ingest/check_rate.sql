@@ -20,7 +20,7 @@ begin
 end;
 $$;
 
--- Returns the error for the next request if the bucket has no token; all null if it has one.
+-- Returns the error for the next request if the bucket is empty, otherwise nulls.
 create function logloom_private.rate_refusal(
   p_bucket logloom_private.rate_buckets,
   p_plan logloom.plans,

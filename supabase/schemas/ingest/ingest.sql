@@ -1,6 +1,6 @@
 -- Estimates the number of values in a JSON text whose strings have no comma, colon or bracket. A
--- member of an object counts 2. An array or object counts 11 besides its contents, because reading
--- it takes as much memory as several numbers. An empty one counts as if it held a value.
+-- member of an object counts 2. An array or object counts 11 besides its contents: reading it takes
+-- the memory of several numbers. An empty one counts as if it held a value.
 create function logloom_private.values_in(p_json text)
 returns integer
 language plpgsql
@@ -53,8 +53,8 @@ begin
 end;
 $$;
 
--- Returns the rules of a tenant and the only service of the sender, for a request that was made
--- under another version of the rules: the function ingest applies them and sends the request again.
+-- Returns the tenant's rules and the sender's only service for a request made under other rules.
+-- The function ingest applies them and sends the request again.
 create function logloom_private.rules_of(p_state logloom_private.ingest_state)
 returns json
 language plpgsql

@@ -1,4 +1,4 @@
--- Gives a record of the database one of our levels and an object of attributes, as the function
+-- Gives a record of the database a level of ours and an object of attributes, as the function
 -- ingest does before it applies rules.
 create function logloom_private.normal_record(own logloom_private.own_record)
 returns logloom_private.own_record
@@ -55,12 +55,11 @@ end;
 $$;
 
 -- Stores up to 10,000 records that the database itself makes for a tenant, in the caller's
--- transaction, within the limits of the tenant's senders except the rate of requests. Refuses all
--- if the month's limits or the rate of events are used up or there is no such tenant, and single
--- ones whose ts is out of range; usage_days counts them. Raises an error for what passes (queue or
--- storage full, read-only), so that the caller keeps its records. The watermark assumes that the
--- caller commits within enqueue_timeout(). p_claims: of the records' token, so that it creates the
--- tenant.
+-- transaction. All limits of senders apply except the rate of requests. Refuses all if the month's
+-- limits or the rate of events are used up, or the tenant does not exist. Refuses single ones whose
+-- ts is out of range. usage_days counts both. Raises an error for what passes (queue or storage
+-- full, read-only): the caller keeps its records. The watermark assumes that the caller commits
+-- within enqueue_timeout(). p_claims: of the records' token, so that it creates the tenant.
 create function logloom_private.ingest_own(
   p_tenant_id text,
   p_records logloom_private.own_record[],

@@ -12,8 +12,8 @@ language sql
 immutable
 return 8 << 20;
 
--- Returns the limit of the queue in bytes: the setting, or else a tenth of the storage limit (at
--- least 64 MB), or else 1 GB.
+-- Returns the limit of the queue in bytes: the setting, else a tenth of the storage limit (at least
+-- 64 MB), else 1 GB.
 create function logloom_private.queue_limit(p_hard_limit bigint, p_max_storage bigint)
 returns bigint
 language plpgsql

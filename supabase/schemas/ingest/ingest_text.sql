@@ -14,10 +14,10 @@ $$;
 
 comment on function public.ingest_text(text) is
   'For the edge function ingest. Runs requests of one caller in one transaction. The body is plain '
-  'text: requests separated by U+001C. A request is the JSON of logloom_private.ingest_request; '
-  'its columns may instead follow the JSON (see logloom_private.request_of_text). Returns one '
-  'answer for each request, in the same order: {status, headers: {name: value}, body: text}. body '
-  'is JSON: {success, ingested, dropped, rejected, cut, errors}, or for an error {code, message, '
-  'hint} with PT401, PT403, PT404, PT409, PT413, PT429 or PT503, or {code: PT412, rules} if '
-  'p_rules_version is not that of the tenant. A refused request does not affect the others. The '
-  'watermark assumes that a call ends within its statement_timeout.';
+  'text: requests separated by U+001C. A request is the JSON of logloom_private.ingest_request. '
+  'Its columns may follow the JSON instead (logloom_private.request_of_text). Returns one answer '
+  'for each request, in the same order: {status, headers: {name: value}, body: text}. body is '
+  'JSON. Success: {success, ingested, dropped, rejected, cut, errors}. Error: {code, message, '
+  'hint} with PT401, PT403, PT404, PT409, PT413, PT429 or PT503. Another version of the rules: '
+  '{code: PT412, rules}. A refused request does not affect the others. The watermark assumes that '
+  'a call ends within its statement_timeout.';

@@ -29,9 +29,8 @@ begin
 end;
 $$;
 
--- Applies a tenant's masks to records that the database itself makes, each to the records that its
--- condition finds. Other rules do not apply to such records. After two seconds texts are replaced
--- whole, so that a job never works on one tenant for long.
+-- Applies a tenant's masks to records that the database itself makes. Other rules do not apply to
+-- such records. After two seconds texts are replaced whole, so no tenant holds a job for long.
 create function logloom_private.masked_records(
   p_tenant_id text,
   p_records logloom_private.own_record[]

@@ -18,8 +18,8 @@ end;
 $$;
 
 -- Turns guessed times that are out of range back into attributes: they were not times. These events
--- get the time of receipt, so equal requests may be different events: a key made from the body is
--- removed, a key from the sender stays.
+-- get the time of receipt, so equal requests may be different events. A key made from the body is
+-- removed; a key from the sender stays.
 create function logloom_private.without_wrong_guesses(
   p_request logloom_private.ingest_request,
   p_state logloom_private.ingest_state
@@ -57,9 +57,9 @@ language sql
 immutable
 return coalesce(p_attrs ->> 'kind' in ('span', 'span_event'), false);
 
--- Removes events whose ts is out of range, or whose service the sender may not send for, and spans
--- above their share of the month. Counts them in p_rejected and lists them in p_errors by their
--- index in the request: the first 100, or all if p_all_errors.
+-- Removes events whose ts is out of range, events of a service that the sender may not send for,
+-- and spans above their share. Counts them in p_rejected, and lists them in p_errors by index: the
+-- first 100, or all if p_all_errors.
 create function logloom_private.reject_events(
   p_request logloom_private.ingest_request,
   p_state logloom_private.ingest_state

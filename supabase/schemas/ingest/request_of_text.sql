@@ -13,10 +13,10 @@ begin
 end;
 $$;
 
--- Reads a request of ingest_text. It begins with the JSON of its parameters. Unless the JSON has
--- the columns, they follow in the order of the fields, each after a record separator. A column is
--- empty if no event has the field. Unit separators separate its values, and a group separator
--- stands for null. attrs is a JSON array. Splitting takes half the time of reading JSON.
+-- Reads a request of ingest_text. It begins with the JSON of its parameters. Columns that the JSON
+-- lacks follow in the order of the fields, each after a record separator. A column is empty if no
+-- event has the field. Unit separators separate its values, and a group separator stands for null.
+-- attrs is a JSON array. Splitting takes half the time of reading JSON.
 create function logloom_private.request_of_text(p_text text)
 returns logloom_private.ingest_request
 language plpgsql

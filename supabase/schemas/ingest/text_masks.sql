@@ -107,7 +107,7 @@ end;
 $$;
 
 -- Masks the card numbers or IBANs of a text. A number may stand between other words, so each word
--- may begin one, which goes on over single spaces and hyphens.
+-- may begin one. It continues over single spaces and hyphens.
 create function logloom_private.masked_numbers(
   p_text text,
   p_mask logloom_private.text_mask,

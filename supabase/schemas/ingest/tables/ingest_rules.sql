@@ -46,7 +46,7 @@ comment on column logloom.ingest_rules.condition is
   'Selects the events: a filter of the query language. Null: every event.';
 
 comment on column logloom.ingest_rules.compiled is
-  'The rule as the function ingest applies it: {id, when: [tests that must all hold], do: action}.';
+  'The rule as the function ingest applies it: {id, when: [tests, joined by AND], do: action}.';
 
 create table logloom_private.ingest_rule_sets (
   tenant_id text primary key references logloom.tenants on delete cascade,

@@ -1,6 +1,6 @@
 -- The queue: one row (batch) per request, with the events as arrays, in slots that rotate. A slot
--- is filled, closed, moved and then emptied by TRUNCATE, so that no dead rows stay behind, even
--- while a forgotten transaction holds an old snapshot.
+-- is filled, closed, moved and emptied by TRUNCATE. No dead rows stay behind, whatever snapshots
+-- other transactions hold.
 
 create sequence logloom_private.queue_batch_id as bigint;
 

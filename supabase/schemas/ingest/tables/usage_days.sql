@@ -22,8 +22,8 @@ comment on table logloom.usage_days is
   'after queue_pointer.metered_through are not in it yet.';
 
 comment on column logloom.usage_days.refused is
-  'Records that the database itself made for the tenant, such as those of logloom.log(), and that '
-  'its limits did not allow.';
+  'Records that the database itself made for the tenant (such as by logloom.log()) and that the '
+  'limits refused.';
 
 comment on column logloom.usage_days.dropped is
   'Events that ingest rules removed. They are in events only if settings.count_dropped is on.';

@@ -33,5 +33,5 @@ create type logloom_private.ingest_answer as (
 );
 
 comment on type logloom_private.ingest_answer is
-  'The answer to a request: body, headers {name: value}, how many events it added to the queue (0 '
-  'for a repeat), and status 200; 412 with the rules of the tenant.';
+  'The answer to a request: body, headers {name: value}, and how many events it added to the queue '
+  '(0 for a repeat). status is 200, or 412 with the tenant''s rules.';
