@@ -1,5 +1,5 @@
--- Lists what actions need: a condition that must hold, and the text of the error. $fields: the
--- fields that have a text. $what: the detectors.
+-- Lists what actions need: a condition that must hold, and the error's text. $fields: the fields
+-- that have a text. $what: the detectors.
 create function logloom_private.action_needs()
 returns table (type text, holds jsonpath, needs text)
 language plpgsql

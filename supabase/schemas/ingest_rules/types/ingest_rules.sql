@@ -20,9 +20,9 @@ create type public.logloom_ingest_rule_hour as (
 );
 
 comment on type public.logloom_ingest_rule_hour is
-  'What a rule did in a UTC hour: events that it saw and that matched, values that it replaced '
-  '(masked) or could not check in time (not_checked), events that it removed (dropped, sampled), '
-  'and the bytes that this saved.';
+  'What a rule did in a UTC hour. seen, matched: events. masked: values replaced. not_checked: '
+  'values that it could not check in time. dropped, sampled: events removed. bytes: bytes saved by '
+  'this.';
 
 create type public.logloom_ingest_rule_preview as (
   seen bigint, matched bigint, rule jsonb, examples public.logloom_log_record[]
