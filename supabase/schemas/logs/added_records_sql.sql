@@ -1,9 +1,8 @@
 -- Builds the statements that add and remove records, together with their counts, days and write
 -- sequences. Only forget_tenants_day has a statement of its own. There is no trigger: a sharded
--- table allows none, and one could be forgotten.
--- The statements only add rows to the counts; a removal adds negative counts. So no two of them
--- wait for the same row, and an old snapshot does not cause chains of row versions. A job sums the
--- rows up.
+-- table allows none, and one could be forgotten. The statements only add rows to the counts; a
+-- removal adds negative counts. So two statements never wait for the same row. A job sums the rows
+-- up.
 
 -- At most this many services of a tenant are counted separately in a minute.
 create function logloom_private.max_counted_services()
@@ -21,8 +20,8 @@ stable
 -- Sorting by bytes takes a third of the time of sorting in the database's collation.
 return format(
   $query$
-    -- A service is not counted separately if its name has more than 200 characters, or if it comes
-    -- after the first max_counted_services() of the minute.
+    -- A name longer than 200 characters is counted with others. So are services after the minute's
+    -- first max_counted_services().
     select
       a.tenant_id, a.minute, case when not a.is_other then a.service end as service, a.level,
       a.is_other, sum(a.events)::bigint as events
@@ -42,7 +41,7 @@ return format(
 );
 
 -- Builds a statement that runs p_insert ("insert into logloom.logs as l …", without returning),
--- counts the added records and notes their days. It returns how many records were added.
+-- counts the records and notes their days. It returns how many records were added.
 create function logloom_private.added_records_sql(p_insert text)
 returns text
 language sql
@@ -82,8 +81,8 @@ return format(
 );
 
 -- Builds a statement that runs p_delete ("delete from logloom.logs l where …", without returning),
--- subtracts the removed records from the counts and notes the removal. It returns how many records
--- were removed.
+-- subtracts the records from the counts and notes the removal. It returns how many records were
+-- removed.
 create function logloom_private.removed_records_sql(p_delete text)
 returns text
 language sql

@@ -1,5 +1,5 @@
--- Returns the bytes of a record's JSON text without the values of its event: names, quotes, commas,
--- and the values that all events of a batch share.
+-- Returns the bytes of a record's JSON text without its event's values: names, quotes, commas, and
+-- values shared by the batch.
 create function logloom_private.bare_record_bytes(p_tenant_id text, p_received_at timestamptz)
 returns integer
 language sql

@@ -69,8 +69,7 @@ begin
     group by t.tenant_id, t.minute, t.service, t.level, t.is_other
     having sum(t.events) <> 0
   ), kept as (
-    -- The sum of a service is negative if it was counted together with others when its records were
-    -- added.
+    -- A service's sum is negative if its records were once counted together with others.
     select s.*, s.is_other or s.events < 0 or s.place > v_max_services as folded
     from summed s
   ), added as (

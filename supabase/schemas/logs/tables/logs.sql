@@ -60,7 +60,7 @@ comment on column logloom.logs.record_bytes is
   'this column; logloom_private.bytes_of_record handles both.';
 
 comment on column logloom.logs.ts is
-  'When the event happened, as the client sent it; received_at if the client sent no time.';
+  'When the event happened, as the client sent it. Without that, received_at.';
 
 comment on column logloom.logs.received_at is
   'When the event was committed to the queue.';
