@@ -5,8 +5,8 @@ language sql
 immutable
 return interval '24 hours';
 
--- Adds an alert to the rule's notification that still collects alerts, if there is one, and returns
--- this notification.
+-- Adds an alert to the rule's notification that still collects alerts, if any, and returns this
+-- notification.
 create function logloom_private.collect_alert(
   p_rule logloom.alert_rules,
   p_purpose text,
@@ -30,7 +30,7 @@ begin
     -- A message gives only one reason for the end.
     and n.body::jsonb #> '{data,resolution}' is not distinct from
       p_body::jsonb #> '{data,resolution}'
-    -- The last message about a group must say how it is now, so a group that fired, recovered and
+    -- A group's last message must say how the group is now. So a group that fired, recovered and
     -- fires again does not join the first message. A message with 100 alerts may omit groups.
     and not exists (
       select

@@ -1,5 +1,5 @@
--- Returns the query for the records that a rule counted: the rule's query without its aggregate
--- and, if p_group is given, only for that group. Null if no query finds exactly these records.
+-- Returns the query for the records that a rule counted: without its aggregate, and only for
+-- p_group if given. Null if no query finds exactly these records.
 create function logloom_private.records_query(p_query_dsl text, p_group jsonb)
 returns text
 language plpgsql

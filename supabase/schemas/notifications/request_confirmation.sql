@@ -51,8 +51,7 @@ begin
 end;
 $$;
 
--- Whether notifications of the tenant may go to this email address: a code confirmed it, or it
--- belongs to a member.
+-- True if notifications may go to this email address: a code confirmed it, or a member has it.
 create function logloom_private.address_is_confirmed(p_tenant_id text, p_address text)
 returns boolean
 language plpgsql

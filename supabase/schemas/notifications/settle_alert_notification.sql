@@ -4,7 +4,7 @@ language sql
 immutable
 return interval '5 seconds';
 
--- Returns how long to wait after p_attempts attempts, but at least as long as the receiver asks.
+-- Returns the wait after p_attempts attempts, but at least what the receiver asks for.
 create function logloom_private.retry_delay(p_attempts integer, p_retry_after integer)
 returns interval
 language sql

@@ -5,7 +5,7 @@ language sql
 immutable
 return interval '10 seconds';
 
--- Raises PT429 if the tenant sent as many tests of this kind in the last hour as its plan allows
+-- Raises PT429 if the tenant's tests of this kind in the last hour reach the plan's number of
 -- notifications. Tests of deleted rules count as well.
 create function logloom_private.require_room_for_test(p_tenant_id text, p_kind text)
 returns void

@@ -11,7 +11,7 @@ create table logloom_private.notifications (
   status text not null default 'pending',
   attempts integer not null default 0,
   created_at timestamptz not null default now(),
-  -- When it is due; if it is claimed, when the claim expires.
+  -- When the notification is due, or when its claim expires.
   next_attempt_at timestamptz not null default now(),
   expires_at timestamptz not null,
   claim_id uuid,
@@ -61,8 +61,7 @@ on logloom_private.notifications (rule_id, channel, position) where status = 'pe
 
 comment on table logloom_private.notifications is
   'The outbox: a row for each alert and destination, and for its recovery. Tests, codes that '
-  'confirm an address, and mails to owners about a log stream (its id is in rule_id) have no '
-  'alert.';
+  'confirm an address, and mails to owners about a log stream (rule_id has its id) have no alert.';
 
 comment on column logloom_private.notifications.address is
   'An address that is a secret is sealed: only the function logloom-notify can open it.';
