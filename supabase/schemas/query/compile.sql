@@ -173,8 +173,8 @@ begin
 end;
 $$;
 
--- Parses a query. If it is wrong or has a warning, and has a meaning in another language, the error
--- or the warning suggests the whole query as it is written here.
+-- Parses a query. For a wrong query or one with a warning, suggests the whole query in our language
+-- if it means something in another.
 create function logloom_private.parse_query(p_query_dsl text, p_now timestamptz default now())
 returns logloom_private.compiled_query
 language plpgsql
@@ -205,7 +205,7 @@ begin
   return v_query;
 exception when sqlstate 'PT400' then
   v_meant := logloom_private.translated_query(p_query_dsl);
-  -- Not for a query that is still being typed, nor for a time, which its own hint explains.
+  -- Not for a query that is still being typed. Not for a time, which has its own hint.
   if v_meant is null or v_meant[2] ~ '^ts:[^ ]*$' and sqlerrm ~ 'Not a time'
     or v_meant[2] = '' and v_meant[1] <> '*'
       and starts_with(ltrim(p_query_dsl, ' ("'), v_meant[1])

@@ -63,8 +63,8 @@ begin
 end;
 $$;
 
--- Returns the name that p_text misspells, or null: one letter is wrong, two in a longer name, or
--- two have changed places.
+-- Returns the name that p_text misspells, or null. One letter may be wrong, two in a longer name,
+-- or two swapped.
 create function logloom_private.typo_of(p_text text, p_names text[])
 returns text
 language plpgsql

@@ -1,7 +1,7 @@
 -- Parses literals: levels, times, numbers, quantities.
 
--- Returns the level for a word that a library or protocol uses, in any letter case, or for one of
--- pino's numbers; otherwise null. npm run migration copies these words to
+-- Returns the level for a word of a library or protocol, in any letter case, or for one of pino's
+-- numbers. Null if it is unknown. npm run migration copies these words to
 -- supabase/functions/_shared/record_fields.ts for ingest.
 create function logloom_private.level_named(p_word text)
 returns text

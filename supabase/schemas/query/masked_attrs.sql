@@ -1,5 +1,5 @@
--- Removes the paths p_hidden from attributes. The path a.b hides the value in {"a": {"b": 1}} and
--- in {"a.b": 1}, and also in each object of an array: {"a": [{"b": 1}]}.
+-- Removes the paths p_hidden from attributes. The path a.b hides the value in {"a": {"b": 1}}, in
+-- {"a.b": 1}, and in each object of an array: {"a": [{"b": 1}]}.
 create function logloom_private.masked_attrs(p_attrs jsonb, p_hidden text[])
 returns jsonb
 language plpgsql
@@ -86,7 +86,7 @@ end;
 $$;
 
 -- Builds SQL that removes p_paths from the expression p_attrs. Only attributes that match
--- odd_paths_pattern go to masked_attrs, which takes fifty times as long as - and #-.
+-- odd_paths_pattern go to masked_attrs, which is fifty times as slow as - and #-.
 create function logloom_private.masked_attrs_sql(p_attrs text, p_paths text[])
 returns text
 language plpgsql

@@ -1,7 +1,7 @@
 -- Parses the stages extract "<method> <path>" from msg and extract_regexp "took (?P<ms>[0-9]+)ms".
 
 -- Splits the pattern of the stage extract into "names", which stand between < and >, and
--- "literals": the texts before, between and after the names. <_> and <> have the empty name.
+-- "literals", the texts around them. <_> and <> have the empty name.
 create function logloom_private.query_extract_parts(p_pattern text, p_position integer)
 returns jsonb
 language plpgsql

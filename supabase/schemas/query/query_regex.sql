@@ -68,11 +68,11 @@ $$;
 
 -- Translates a quoted token to {"pattern", "fold", "size", "position", "steps"}.
 --
--- PostgreSQL matches a regular expression in limited time, but compiling one may take long: it
--- copies the body of a bounded repeat and connects all optional parts. v_sizes adds up the measured
--- cost: 1 for a character or class, 3 more for an optional copy, 50 for \b. At 1000, compiling
--- takes 60 ms at worst. The mark of a lazy repeat is dropped, because it changes what a match
--- contains, never whether there is one.
+-- PostgreSQL matches a regular expression in limited time, but compiling may take long. It copies
+-- the body of a bounded repeat and connects all optional parts. v_sizes adds up the measured cost:
+-- 1 for a character or class, 3 more for an optional copy, 50 for \b. At 1000, compiling takes 60
+-- ms at worst. The mark of a lazy repeat is dropped: it changes what a match contains, never
+-- whether there is one.
 --
 -- With p_captures, groups may be named, (?P<ms>[0-9]+), and "names" has these names in order. Lazy
 -- repeats are refused then: PostgreSQL takes the longest match of the whole expression.

@@ -1,8 +1,8 @@
 create type public.logloom_query_warning as ("position" integer, message text, suggestion text);
 
 comment on type public.logloom_query_warning is
-  'A valid part of a query that probably does not mean what its author wanted: its position '
-  '(1-based, code points), and what to write instead.';
+  'A valid part of a query that probably does not mean what its author wanted. Has its position '
+  '(1-based, code points) and what to write instead.';
 
 create type public.logloom_query_validity as (
   valid boolean,

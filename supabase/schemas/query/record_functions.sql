@@ -24,7 +24,7 @@ $$;
 
 -- Returns the number that an attribute has in an aggregate. The attribute is a JSON number, a text
 -- with a number, or a text with a quantity (in seconds or bytes). The result is a decimal in the
--- range of a double, so that a sum neither depends on the order of rows nor fails.
+-- range of a double. So a sum never fails, and the order of rows does not matter.
 create function logloom_private.json_number(p_value jsonb)
 returns numeric
 language plpgsql

@@ -36,8 +36,8 @@ return case p_name
   when '[:word:]' then '0-9A-Za-z_'
 end;
 
--- Lists ranges of non-ASCII letters whose lower case is not the next character: {first, last, what
--- to add for the lower case}. A test compares them with lower().
+-- Lists ranges of non-ASCII letters whose lower case is not the next character: {first, last, added
+-- to get the lower case}. A test compares them with lower().
 create function logloom_private.letter_cases()
 returns integer[]
 language sql
@@ -91,8 +91,8 @@ begin
     v_sql := v_sql || chr(greatest(p_from, 65) + 32) || '-' || chr(least(p_to, 90) + 32);
   end if;
   if p_fold and p_to > 127 then
-    -- If the lower case of a letter is the next character, only that of the range's last letter
-    -- lies outside the range. The same holds for the second small sigma.
+    -- Where the lower case is the next character, only the last letter's lies outside the range.
+    -- The same holds for the second small sigma.
     v_sql := v_sql || logloom_private.query_regex_literal(logloom_private.folded_text(chr(p_to)));
     foreach v_run slice 1 in array logloom_private.letter_cases() loop
       v_first := greatest(p_from, v_run[1]) + v_run[3];

@@ -1,4 +1,4 @@
--- Rewrites forms of other languages that a plain form says as well, before a query is split.
+-- Rewrites foreign forms that have a plain form here, before a query is split.
 create function logloom_private.translation_forms(p_query_dsl text)
 returns text
 language plpgsql

@@ -33,8 +33,8 @@ begin
 end;
 $$;
 
--- Returns the parts of a foreign query, as they are written, that its translation does not say.
--- p_said: the translation, what it leaves out, and words that it says in another way.
+-- Returns the parts of a foreign query that its translation does not express. p_said: the
+-- translation, what it leaves out, and words that it expresses differently.
 create function logloom_private.translation_lost(
   p_source logloom_private.translation,
   p_said text

@@ -57,8 +57,8 @@ begin
 end;
 $$;
 
--- Translates a query of another language. Returns the query, which is empty if nothing of it is
--- known here, and what it leaves out. Returns null if the translation does not compile or has
+-- Translates a query of another language. Returns the query and what it leaves out. The query is
+-- empty if nothing of it is known here. Returns null if the translation does not compile or has
 -- warnings.
 create function logloom_private.translated_query(p_query_dsl text)
 returns text[]

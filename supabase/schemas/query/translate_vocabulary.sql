@@ -1,7 +1,7 @@
 -- Lists the words of other languages.
 
--- Returns the class of a word in a list: stage, call (a function in a filter) or count (a function
--- of an aggregate). Case and _ do not matter.
+-- Returns the class of a word: stage, call (a function in a filter) or count (a function of an
+-- aggregate). Case and _ do not matter.
 create function logloom_private.word_class(p_list text, p_word text)
 returns text
 language plpgsql

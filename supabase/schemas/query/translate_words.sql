@@ -74,7 +74,7 @@ begin
 end;
 $$;
 
--- Returns the next token in lower case, or the one p_ahead after it; quoted texts as they are.
+-- Returns the next token in lower case, or the one p_ahead after it. Quoted texts keep their case.
 create function logloom_private.translation_word(
   p_state logloom_private.translation,
   p_ahead integer default 0

@@ -105,8 +105,8 @@ end;
 $$;
 
 -- Builds a boolean SQL expression for a tree. Its value may be null if a field is absent. NOT turns
--- null into true, so NOT matches records without the field. p_now_sql: an SQL expression from which
--- times relative to now are computed; without it, they are relative to the time of compiling.
+-- null into true, so NOT matches records without the field. p_now_sql: an SQL expression for now.
+-- Without it, relative times count from the time of compiling.
 create function logloom_private.query_sql(
   p_node jsonb,
   p_alias text,

@@ -44,8 +44,8 @@ begin
 end;
 $$;
 
--- True if a token has a backslash before a letter or digit, where it escapes nothing: a path, or a
--- class of a regular expression.
+-- True if a token has a backslash that escapes nothing, before a letter or digit. It is a path, or
+-- a class of a regular expression.
 create function logloom_private.query_is_escaped_in_vain(p_token text)
 returns boolean
 language sql

@@ -1,5 +1,5 @@
 -- The test of ts:2026-11-21 and ts:>now-1h: from <= time < to. bounds: from and to (null: no
--- bound), and from_shift and to_shift, the microseconds from now of a relative bound.
+-- bound). For a relative bound also from_shift and to_shift, in microseconds from now.
 
 create function logloom_private.query_check_within(
   p_state logloom_private.query_state,

@@ -14,9 +14,9 @@
 --   hidden      fields that a leaf over any skips
 -- A leaf is never true for a field without a value.
 --
--- Text of a caller reaches the SQL only through quote_literal, and no record makes an expression
--- fail. No role may call these functions: functions that search, save searches and evaluate
--- alerts call them as their owner.
+-- A caller's text reaches the SQL only through quote_literal. No record makes an expression fail.
+-- No role may call these functions: their callers search, save searches and evaluate alerts as the
+-- owner.
 
 -- The parser's state. Every rule of the grammar takes and returns one.
 --   texts       the tokens as written, without white space; the last one is the empty text at the
@@ -95,7 +95,7 @@ create type logloom_private.compiled_query as (
   hidden_fields text[]
 );
 
--- The source of a select: the SQL after "from" (with an alias, mostly l), "where" and "order by",
+-- The source of a select: the SQL after "from" (mostly with the alias l), "where" and "order by",
 -- and the number after "limit". The SQL after "order by" and the number may be null. source_sql
 -- builds the whole SQL.
 create type logloom_private.sql_source as (
