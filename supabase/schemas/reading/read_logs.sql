@@ -1,7 +1,6 @@
 -- Returns the answer to an API key or a portal session. p_digest is the SHA-256 of its secret as
--- hex. The use of the key or session is noted after the answer, because the note locks its row
--- until the end of the transaction. So a search does not block revoking the key or session, or
--- deleting its tenant.
+-- hex. The use is noted after the answer, because the note locks the row of the key or session. So
+-- a search never blocks a revocation, or the deletion of the tenant.
 create function logloom_private.read_by_key(
   p_digest text,
   p_operation text,
@@ -61,7 +60,7 @@ end;
 $$;
 
 comment on function public.read_logs(text, text, jsonb, text) is
-  'For the function logloom-read: returns the answer of an operation to an API key with the scope '
+  'For the function logloom-read. Returns the answer of an operation to an API key with the scope '
   'read or audit, or to a portal session. p_key_digest: SHA-256 of the key or token as hex. '
   'p_parameters: the operation''s parameters by name. p_origin: the origin of the page that frames '
   'the portal. Errors: PT400, PT401, PT403, PT404, PT408, PT429.';
