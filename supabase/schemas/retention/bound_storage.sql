@@ -11,8 +11,8 @@ end;
 $$;
 
 -- Returns the stored bytes, and the bytes of Logloom's other tables. For blocks, counts the content
--- instead of the files: neither DELETE nor VACUUM shortens files, so days would be dropped until
--- none is left. Without p_with_rest, returns only the stored bytes, for a tenth of the work.
+-- instead of the files. Deleting does not shorten files, so days would be dropped until none is
+-- left. Without p_with_rest, returns only the stored bytes, for a tenth of the work.
 create function logloom_private.measure_storage(
   p_with_rest boolean,
   out bytes bigint,
@@ -23,8 +23,8 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Indexes, pages and TOAST add to blocks.bytes: the total is 1.08 times as large with 32,000
-  -- records in a block, and 1.31 times with a hundred.
+  -- Indexes, pages and TOAST add to blocks.bytes: 8 % with 32,000 records in a block, 31 % with a
+  -- hundred.
   v_factor constant numeric := 1.2;
   v_sealed constant bigint := (
     select coalesce(sum(c.bytes), 0) * v_factor from logloom_private.blocks c
@@ -52,8 +52,8 @@ begin
 end;
 $$;
 
--- Returns the day to drop when storage is full: the oldest day with records that need not wait for
--- the archive. Never today or yesterday. If all days wait, returns the oldest one and sets
+-- Returns the day to drop when storage is full: the oldest day whose records need not wait for the
+-- archive. Never today or yesterday. If all days wait, returns the oldest one and sets
 -- overtakes_archive.
 create function logloom_private.day_to_drop(
   p_today date,

@@ -1,4 +1,4 @@
--- Returns the tenant's first day after p_after that may have records whose days are over.
+-- Returns the tenant's first day after p_after that may have records past their rule's days.
 create function logloom_private.next_day_of_rules(p_tenant_id text, p_after date, p_today date)
 returns date
 language plpgsql
@@ -114,7 +114,7 @@ declare
   v_error text;
 begin
   if v_day is null then
-    -- Rules that were removed count until nothing is left that they kept or deleted a part of.
+    -- Removed rules count while records remain that they kept or partly deleted.
     update logloom.tenant_settings s
     set rules_days_max = null
     where s.tenant_id = v_tenant_id and s.retention_rules is null

@@ -1,4 +1,4 @@
--- Removes the records that an erasure matches from a block: replaces it by a block of the other
+-- Removes the records that an erasure matches from a block. Replaces the block by one of the other
 -- records, and corrects the counts. Returns how many were removed; 0 for a damaged block.
 create function logloom_private.delete_from_block(
   p_block_id bigint,
@@ -67,8 +67,8 @@ begin
 end;
 $$;
 
--- Splits the next block that spans more days than its retention allows, which happens when
--- the retention was shortened. Then the older part can be deleted first. Stores the progress.
+-- Splits the next block that spans more days than its retention allows, after the retention was
+-- shortened. The older part can then be deleted first. Stores the progress.
 create function logloom_private.split_long_block(p_place logloom_private.retention_place)
 returns void
 language plpgsql

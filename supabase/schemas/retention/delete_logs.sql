@@ -31,7 +31,7 @@ language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because the API roles neither compile queries nor write runs
+-- definer because the API roles cannot compile queries or write runs
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_now constant timestamptz := clock_timestamp();
@@ -132,5 +132,4 @@ comment on function public.delete_logs(text, text, text, boolean) is
   'warnings. With p_dry_run (default true) nothing is deleted: records says how many match. '
   'Otherwise a job deletes the records that were acknowledged before the request; '
   'list_log_retention_runs shows its progress. Returns the run. Errors: PT400, PT401, PT408 (the '
-  'dry run took over 15 s), PT429 (too many deletions are open; for a dry run also: too many '
-  'searches are running).';
+  'dry run took over 15 s), PT429 (too many open deletions, or for a dry run too many searches).';

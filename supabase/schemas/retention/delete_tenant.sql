@@ -11,8 +11,7 @@ begin
   select
     p_tenant_id, 'erasure', 'queued', logloom_private.actor(), clock_timestamp(), 'ts:*',
     '1970-01-01 00:00:00+00',
-    -- This time is later than any record, even a queued one or one from when ingest_future_limit
-    -- was larger.
+    -- Later than any record, even a queued one, or one from before ingest_future_limit was lowered.
     greatest(
       now() + greatest(s.ingest_future_limit, interval '1 day') + interval '1 day',
       (

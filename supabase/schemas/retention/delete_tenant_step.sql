@@ -11,8 +11,7 @@ declare
   v_table text;
   v_deleted integer;
 begin
-  -- Waits a minute: a request that was accepted before the deletion was committed is in the queue
-  -- by then.
+  -- Waits a minute, until every request that was accepted before the deletion is in the queue.
   select d.* into v_deletion
   from logloom_private.tenant_deletions d
   where d.finished_at is null

@@ -11,7 +11,7 @@ begin
     from (
       select p.day from unnest(logloom_private.partition_days()) p (day)
       union all
-      -- Also finds a day whose partition is dropped but whose other data is not deleted yet.
+      -- Also finds a day whose partition is dropped while other data of the day remains.
       select min(l.day)
       from logloom_private.log_days l
       where l.day > coalesce(p_after, '1970-01-01')
@@ -27,8 +27,8 @@ begin
 end;
 $$;
 
--- Seam: returns those of p_tenant_ids that still have rows, counts or blocks of the day, and how
--- many rows (at most p_limit + 1).
+-- Seam: returns those of p_tenant_ids that still have rows, counts or blocks of the day, with the
+-- number of rows (at most p_limit + 1).
 create function logloom_private.expired_days(p_tenant_ids text[], p_day date, p_limit integer)
 returns table (tenant_id text, records bigint)
 language plpgsql
@@ -89,7 +89,7 @@ declare
   v_lock_wait text;
 begin
   select count(*) into v_tenants from logloom_private.day_tenants(p_day);
-  -- Yesterday is kept one more day even if it is empty, because events for it may still arrive.
+  -- Events for yesterday may still arrive, so it is kept one more day even if it is empty.
   if v_tenants = 0 and p_day >= p_today - 1 or logloom_private.day_is_kept(p_day, p_today) then
     return 'kept';
   end if;

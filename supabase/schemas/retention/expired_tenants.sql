@@ -34,9 +34,9 @@ begin
 end;
 $$;
 
--- True if a tenant with records in the day keeps the day, or has records there that are still to be
--- archived. A tenant that no longer exists keeps only today, because its last records may still be
--- queued. Nested loops are off, because they would go through all tenants for each tenant.
+-- True if a tenant with records in the day keeps them or has not archived them yet. A tenant that
+-- no longer exists keeps only today, because its last records may still be queued. Nested loops are
+-- off, because they would go through all tenants for each tenant.
 create function logloom_private.day_is_kept(p_day date, p_today date)
 returns boolean
 language plpgsql
@@ -57,8 +57,8 @@ begin
 end;
 $$;
 
--- Returns the next p_limit tenants after p_after (in their order) with records in a day that they
--- do not keep. Skips tenants whose records of the day are still to be archived.
+-- Returns the next p_limit tenants after p_after with records in a day that they do not keep. Skips
+-- tenants whose records of the day are still to be archived.
 create function logloom_private.expired_tenants(
   p_day date,
   p_today date,

@@ -1,5 +1,5 @@
--- Repeats an erasure that has a note in the archive's bucket but no row in the database: the
--- database was restored to an earlier state. Returns true if there was such a note.
+-- Repeats an erasure that the archive's bucket has a note of, but the database no row. The database
+-- was then restored to an earlier state. Returns true if there was such a note.
 create function logloom_private.repeat_erasure()
 returns boolean
 language plpgsql

@@ -99,8 +99,7 @@ end;
 $$;
 
 -- Deletes everything that tenants have of a day, for all of them at once. If that fails, deletes it
--- for each tenant alone, so that one tenant does not block the others. Returns the first error, or
--- null.
+-- for each tenant alone. So one tenant does not block the others. Returns the first error, or null.
 create function logloom_private.forget_expired(p_tenant_ids text[], p_day date, p_today date)
 returns text
 language plpgsql
@@ -214,9 +213,9 @@ begin
 end;
 $$;
 
--- Runs a step of the job run_retention, which works once a day: splits a block, deletes records by
--- retention rules, drops a day that no tenant keeps, or deletes expired records of a day. A day to
--- drop because storage is full comes first.
+-- Runs a step of the job run_retention, which works once a day. A step splits a block, deletes
+-- records by retention rules, drops a day that no tenant keeps, or deletes expired records of a
+-- day. A day to drop because storage is full comes first.
 create function logloom_private.retention_step()
 returns interval
 language plpgsql

@@ -25,8 +25,8 @@ comment on column logloom_private.retention_place.today is
   'The UTC day that this retention is for.';
 
 comment on column logloom_private.retention_place.spans_through is
-  'The last tenant whose blocks were checked for spans that are longer than its retention allows. '
-  'Null: all were checked.';
+  'The last tenant whose blocks were checked for spans longer than its retention. Null: all were '
+  'checked.';
 
 comment on column logloom_private.retention_place.rules_through is
   'The last tenant with retention rules that is finished. Null: all are. rules_day: the last '

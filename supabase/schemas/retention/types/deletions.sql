@@ -1,7 +1,7 @@
 -- Deletions of records: by age, according to each tenant's retention, and on request (delete_logs).
 --
--- Both work in transactions with a limited number of records, keep nothing in memory that a kill
--- would lose, and are listed in logloom.retention_runs.
+-- Both are listed in logloom.retention_runs. Their transactions delete a limited number of records,
+-- and a kill loses nothing.
 
 create type public.logloom_retention_run as (
   run_id uuid,
@@ -25,8 +25,8 @@ create type public.logloom_retention_run as (
 
 comment on type public.logloom_retention_run is
   'A deletion. kind: retention (by age), erasure (on request) or storage (a day dropped because '
-  'storage was full). status: queued, running, done, interrupted (the run of a later day continued '
-  'it) or failed, with error. ts_from inclusive, ts_to exclusive. records: how many were deleted '
+  'storage was full). status: queued, running, done, interrupted (a later day''s run continued '
+  'it), or failed (with error). ts_from inclusive, ts_to exclusive. records: how many were deleted '
   'so far; in a dry run, how many match. partitions: days that were dropped as a whole. '
   'archive_records and archive_files: how many records were removed from how many files of the '
   'archive; records does not include them. not_reached: where copies of the records may remain '
