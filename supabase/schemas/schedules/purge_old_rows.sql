@@ -14,8 +14,8 @@ begin
     select o.runid
     from cron.job_run_details o
     where strpos(o.command, 'logloom_private.') > 0
-      -- An interrupted run has no end time. A run that was about to start when the server crashed
-      -- has no start time, either: it counts as old as the next run that has a start time.
+      -- An interrupted run has no end time. A run that was about to start during a crash has no
+      -- start time, either. It counts as old as the next run with one.
       and coalesce(
         o.end_time,
         o.start_time,

@@ -1,9 +1,8 @@
--- Runs one step of a job and commits it. Writes the job's row when its state changes or when the
--- row is older than p_noted_every, so that an idle service writes little.
--- p_next_at: when the job is due again; null: read it from the job's row. p_rest: the result of the
--- step.
--- A procedure with a set clause or with security definer cannot commit. Without a set clause the
--- caller's pg_temp is searched first. So the procedures of this file qualify every name and type.
+-- Runs one step of a job and commits it. Writes the job's row when its state changes or
+-- p_noted_every has passed. So an idle service writes little. p_next_at: when the job is due again;
+-- null: read it from the job's row. p_rest: the result of the step. A procedure with a set clause
+-- or with security definer cannot commit. Without a set clause the caller's pg_temp is searched
+-- first. So the procedures of this file qualify every name and type.
 create procedure logloom_private.run_step(
   p_job logloom_private.jobs,
   p_noted_every pg_catalog.interval,

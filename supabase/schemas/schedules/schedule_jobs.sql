@@ -1,6 +1,6 @@
 -- Updates the table of jobs and keeps the operator's changes. Creates one job of pg_cron for each
--- lane: the next run starts when the last one has ended, or at most ten seconds after it was
--- interrupted. Removes the jobs of earlier versions.
+-- lane. The next run starts when the last one has ended, or at most ten seconds after an
+-- interruption. Removes the jobs of earlier versions.
 create function logloom_private.schedule_jobs()
 returns void
 language plpgsql
