@@ -5,9 +5,9 @@ language sql
 immutable
 return interval '24 hours';
 
--- Returns the oldest day that has a partition and ended more than seal_after ago, and whose last
--- pass is unfinished or older than seal_again_after; null if no day is due. A day waits
--- until its errors are counted, but at most two days: group_errors reads only rows.
+-- Returns the oldest day that is due, or null. It has a partition, ended more than seal_after ago,
+-- and its last pass is unfinished or older than seal_again_after. A day waits until its errors are
+-- counted, but at most two days: group_errors reads only rows.
 create function logloom_private.next_day_to_seal(p_now timestamptz)
 returns date
 language plpgsql
@@ -38,11 +38,11 @@ begin
 end;
 $$;
 
--- Returns the days whose records of a tenant are sealed together: p_day alone if it has
--- seal_day_records. Otherwise the small days of its week or, if they have too few records, of its
--- month, once the week or month is over. Only the first of these days returns the list, because its
--- pass seals all of them. Null: the records stay rows. Only records with p_kept_days count.
--- are_small: true if these are small days that are sealed together.
+-- Returns the days whose records of a tenant are sealed together. p_day is alone if it has
+-- seal_day_records. Otherwise these are the small days of its week or, if they have too few
+-- records, of its month. The week or month must be over. Only the first of these days returns the
+-- list, because its pass seals all of them. Null: the records stay rows. Only records with
+-- p_kept_days count. are_small: true if these are small days that are sealed together.
 create function logloom_private.days_to_seal_together(
   p_tenant_id text,
   p_day date,

@@ -1,6 +1,6 @@
 -- Converts the next block of an older format, in this transaction. Returns false if there is none.
--- A damaged block is not converted: the error is noted for its day, and the day's other blocks
--- wait, too.
+-- A damaged block is not converted. The error is noted for its day, and the day's other blocks
+-- wait.
 create function logloom_private.rewrite_step()
 returns boolean
 language plpgsql

@@ -62,8 +62,8 @@ begin
     greatest(v_settings.seal_block_records / p_share, 1)
   )
   into v_records, v_bytes, v_sizes, v_ts, v_ids;
-  -- Usually only the last few records exceed the bytes: drop these here, so that the rows are not
-  -- read a second time.
+  -- Usually only the last few records exceed the bytes. They are dropped here instead of reading
+  -- the rows again.
   while v_records > p_at_least and v_bytes > v_settings.seal_block_bytes / p_share loop
     v_bytes := v_bytes - v_sizes[v_records];
     v_records := v_records - 1;
@@ -76,9 +76,9 @@ begin
 end;
 $$;
 
--- Makes one block from the tenant's oldest records of the days with p_kept_days and deletes them
--- from their partitions, in this transaction. Returns the number of records. p_holds_counts: also
--- removes the records from the counts.
+-- Makes one block from the tenant's oldest records of the days with p_kept_days, and deletes their
+-- rows, in this transaction. Returns the number of records. p_holds_counts: also removes the
+-- records from the counts.
 create function logloom_private.seal_block(
   p_tenant_id text,
   p_days date[],

@@ -43,7 +43,7 @@ begin
 end;
 $$;
 
--- Does one step of a pass over a day: makes a block and merges it, or moves on to the next tenant.
+-- Does one step of a pass over a day: makes and merges a block, or moves on to the next tenant.
 -- Returns false if the pass is over.
 create function logloom_private.seal_day_step(p_day date, p_now timestamptz)
 returns boolean
@@ -103,7 +103,7 @@ begin
       );
       exit when v_records > 0;
     end loop;
-    -- The new block may be small: the last of a day, one of late records, or one of a whole week.
+    -- The new block may be small, for example the last of a day or one of late records.
     if v_records > 0 then
       v_span := case
         when v_together.are_small
@@ -214,9 +214,9 @@ begin
 end;
 $$;
 
--- Runs a step of the job seal_logs: seals the next block that is due, replaces a partition to free
--- its space, or converts a block of an older format. Returns the pause before the next step; null
--- if nothing is due or the queue is long. If the step is killed, nothing is lost.
+-- Runs a step of the job seal_logs: seals the next due block, replaces a partition to free its
+-- space, or converts an older block. Returns the pause before the next step; null if nothing is due
+-- or the queue is long. If the step is killed, nothing is lost.
 create function logloom_private.seal_step()
 returns interval
 language sql

@@ -15,9 +15,9 @@ begin
 end;
 $$;
 
--- Returns the check of sealing: how many days wait for their first pass, when the last block was
--- made, and how many blocks were discarded because they differed from their records. Degraded if
--- there are such blocks; their records stay rows.
+-- Returns the check of sealing: days that wait for their first pass, the time of the last block,
+-- and blocks discarded because they differed from their records. Degraded if blocks were discarded;
+-- their records stay rows.
 create function logloom_private.sealing_health(p_now timestamptz)
 returns jsonb
 language plpgsql
