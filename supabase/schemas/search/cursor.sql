@@ -1,6 +1,6 @@
--- Encrypts a cursor; the result is different each time. A tail's cursor contains the writer's
--- position, and an export's cursor the age of the queue: both would tell something about other
--- tenants. page_cursor and tail_logs say what cursors contain.
+-- Encrypts a cursor; the result is different each time. A cursor of a tail contains the writer's
+-- position, one of an export the queue's age. Both tell something about other tenants. page_cursor
+-- and tail_logs say what cursors contain.
 create function logloom_private.encode_cursor(p_parts text[])
 returns text
 language plpgsql
@@ -75,7 +75,7 @@ create type logloom_private.page_cursor as (
 );
 
 comment on type logloom_private.page_cursor is
-  'The position where a page begins: after the record (ts, id), in "order" (asc or desc). ts_from, '
+  'The position where a page begins: after the record (ts, id), in the order asc or desc. ts_from, '
   'ts_to and now come from the first page, so that later pages have the same range. records_left: '
   'how many records the query''s limit leaves for this page and later ones. received_before: an '
   'export returns only records received before it began.';

@@ -113,8 +113,8 @@ begin
 end;
 $$;
 
--- Replaces the counts of a sample with exact counts where that is cheap: level and service from
--- stored counts, other columns from dictionaries. p_fields must not contain hidden fields.
+-- Replaces the counts of a sample with exact counts where that is cheap. Level and service come
+-- from stored counts, other columns from dictionaries. p_fields must not contain hidden fields.
 create function logloom_private.with_exact_fields(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

@@ -22,8 +22,8 @@ begin
 end;
 $$;
 
--- Returns the columns of a CSV export: ts and id, then the fields that the query's stage "fields"
--- names; all fields if the query has no such stage. sql uses the alias l.
+-- Returns the columns of a CSV export: ts and id, then the fields of the query's stage "fields"
+-- (all without it). sql uses the alias l.
 create function logloom_private.csv_columns(p_fields jsonb)
 returns table (name text, sql text)
 language plpgsql
@@ -240,7 +240,7 @@ $$;
 comment on function public.export_logs(text, text, text, text, text, text, text) is
   'Returns a page of an export: {text, records, cursor, next_cursor, logs}. Serves GET '
   'logloom-read/v1/export. The export has the records that were received before it began. '
-  'p_format: ndjson (default; one record a line, as in search_logs), csv (RFC 4180), or json (the '
+  'p_format: ndjson (default; a record a line, as in search_logs), csv (RFC 4180), or json (the '
   'records are in logs). p_order: asc (default) or desc. p_cursor: next_cursor of the page before. '
-  'To continue after a lost page, send the cursor of any page, and as p_after <ts>,<id> of the '
-  'last record received. Errors: PT400, PT401, PT403, PT408, PT429.';
+  'To continue after a lost page, send any page''s cursor, and as p_after <ts>,<id> of the last '
+  'record received. Errors: PT400, PT401, PT403, PT408, PT429.';

@@ -1,5 +1,5 @@
--- Returns the record with this id, if the query matches it and its ts is in the window; otherwise
--- nulls. Looks at rows, at sealed records, or at both.
+-- Returns the record with this id if the query matches it in the window, otherwise nulls. Looks at
+-- rows, at sealed records, or at both.
 create function logloom_private.log_within(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

@@ -116,7 +116,7 @@ end;
 $$;
 
 comment on function public.get_log_context(uuid, timestamptz, integer, integer) is
-  'Returns a record and its neighbours in time order. Neighbours have the same host and service as '
-  'the record (none if the record has none) and are at most a day away. p_before, p_after: how '
-  'many to return, each 0 to 499 (default 20) and about 4 MB. With p_ts (the record''s time) the '
-  'search is faster. Errors: PT400, PT401, PT404, PT408, PT429.';
+  'Returns a record and its neighbours in time order. Neighbours have the record''s host and '
+  'service (none if it has none), at most a day away. p_before, p_after: how many to return, each '
+  '0 to 499 (default 20) and about 4 MB. With p_ts (the record''s time) the search is faster. '
+  'Errors: PT400, PT401, PT404, PT408, PT429.';

@@ -13,10 +13,9 @@ begin
 end;
 $$;
 
--- Builds SQL that selects the members of public.logloom_log_field for the fields of a sample. $1: a
--- text that the names of the fields contain, in any case (null: all fields). To bound the cost of
--- hostile attrs, objects are read five levels deep and 200 keys wide (with $1, 200 keys that match
--- or are objects), and values of more than 200 characters are left out.
+-- Builds SQL that selects public.logloom_log_field for the fields of a sample. $1: a text in the
+-- fields' names, in any case (null: all fields). Bounds the cost of hostile attrs: five levels
+-- deep, 200 keys wide (with $1, 200 that match or are objects), values up to 200 characters.
 create function logloom_private.log_fields_sql(
   p_sample logloom_private.sql_source,
   p_is_whole boolean

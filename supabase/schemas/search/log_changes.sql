@@ -61,8 +61,8 @@ end;
 $$;
 
 -- Returns the values of a field (or the patterns) whose share changed from p_before to p_range by
--- more than chance explains. Skips a value that is missing on one side if that side's list was cut,
--- and a value whose share changed although its records per second did not.
+-- more than chance. Skips a value that only one side has if the other side's list was cut. Skips a
+-- value whose records per second did not change.
 create function logloom_private.facet_changes(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -271,8 +271,8 @@ $$;
 
 comment on function public.log_changes(text, text, text, integer, text, text) is
   'Returns what changed from [p_before_from, p_before_to) to [p_ts_from, p_ts_to) among the '
-  'records that match p_query_dsl: message patterns and field values that are new, gone, grown or '
-  'shrunk, the most significant first. Chance alone explains such a change once in a thousand '
-  'times. The range before is by default the range of the same length just before p_ts_from. If it '
-  'contains the other range, only the rest of it is compared. p_limit 1 to 100 (default 20). '
-  'Errors: PT400, PT401, PT408, PT429.';
+  'records that match p_query_dsl. These are message patterns and field values that are new, gone, '
+  'grown or shrunk, the most significant first. Chance alone explains such a change once in a '
+  'thousand times. The range before is by default the range of the same length just before '
+  'p_ts_from. If it contains the other range, only the rest of it is compared. p_limit 1 to 100 '
+  '(default 20). Errors: PT400, PT401, PT408, PT429.';

@@ -26,8 +26,8 @@ create type public.logloom_log_histogram as (
 
 comment on type public.logloom_log_histogram is 'Records over time, in buckets of equal width.';
 
--- Builds SQL that counts a query's records in a range, grouped by time (steps of p_seconds) and by
--- the fields in p_by (level, service).
+-- Builds SQL that counts a query's records in a range by time (steps of p_seconds) and the fields
+-- in p_by (level, service).
 create function logloom_private.counts_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

@@ -1,6 +1,6 @@
--- Returns the hosts without a record in the last 24th of a range that had some in the same part
--- before. A host with seven records an hour is silent for an hour by chance once in a thousand
--- hours. Null if hosts are hidden, or more than a list takes.
+-- Returns the hosts without a record in the last 24th of a range that had some in the same part of
+-- the range before. A host with seven records an hour is silent for an hour by chance once in a
+-- thousand hours. Null if hosts are hidden, or more than a list takes.
 create function logloom_private.silent_hosts(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -176,7 +176,7 @@ $$;
 
 comment on function public.log_overview(text, text, text, integer) is
   'Returns the services of the records in [p_ts_from, p_ts_to) that match p_query_dsl, the largest '
-  'first. Each has its numbers of records and errors in the range, in the same hours of the day '
-  'before (for a range of several days: as many days earlier) and in each of 24 equal parts of the '
-  'range, and the time of its newest record. silent_hosts: the hosts without a record in the last '
-  'of these parts. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408, PT429.';
+  'first. Each has its records and errors in the range, in 24 equal parts of the range, and in the '
+  'same hours of the days before. last_seen is the time of its newest record. silent_hosts: the '
+  'hosts without a record in the last of these parts. p_limit 1 to 1000 (default 100). Errors: '
+  'PT400, PT401, PT408, PT429.';

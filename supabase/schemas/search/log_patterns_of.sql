@@ -1,8 +1,8 @@
 -- A pattern is a message with <*> for everything that varies: numbers, ids, addresses and times.
 
--- The first of two steps to a pattern, which is quick enough for every record. It replaces each run
--- of digits, hexadecimal letters and the separators of times, addresses and dotted numbers, from
--- the run's first digit to its last.
+-- The first of two steps to a pattern, which is quick enough for every record. It replaces runs of
+-- digits, hexadecimal letters and separators of times, addresses and dotted numbers, from the run's
+-- first digit to its last.
 create function logloom_private.rough_shape(p_value text)
 returns text
 language sql
@@ -51,7 +51,7 @@ end;
 $$;
 
 -- Builds SQL for the rough shapes of the newest p_records messages. Sealed messages are counted by
--- their templates, about p_templates of them; these rows have a place instead of an example. first,
+-- their templates, about p_templates of them. Their rows have a place instead of an example. first,
 -- last: microseconds since 1970. is_cut: true if there are more messages or templates.
 create function logloom_private.rough_shapes_sql(
   p_tenant_id text,
@@ -68,8 +68,8 @@ declare
   v_is_counted constant boolean := not p_query.plan ? 'rows'
     and (logloom_private.short_cuts(p_query)).counts
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
-  -- If fields are hidden there is no limit, because the end of the last block would reveal how
-  -- large the records are.
+  -- If fields are hidden there is no limit: the last block's end would reveal how large its records
+  -- are.
   v_templates constant integer :=
     case when (logloom_private.short_cuts(p_query)).sizes then p_templates end;
   v_rows logloom_private.sql_source;

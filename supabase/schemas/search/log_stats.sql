@@ -107,7 +107,7 @@ end;
 $$;
 
 comment on function public.log_stats(text, text, text, integer) is
-  'Returns the aggregates of p_query_dsl (default count()), one row for each group: {group, value, '
+  'Returns the aggregates of p_query_dsl (default count()), a row for each group: {group, value, '
   'values: {name: number}, total_groups, warnings}. The largest group comes first; in a query with '
   'buckets, the oldest bucket. A query without "by" has one row, with group {}. For patterns there '
   'is one row for each pattern, with values {count, first, last, example}. p_limit 1 to 1000 '

@@ -34,8 +34,9 @@ end;
 $$;
 
 -- Builds a source of the first p_limit records of a query with write sequences from p_first to
--- p_last, without hidden fields, in the order in which they became visible. p_id: of the records
--- with the write sequence p_first, only those with a greater id. p_sealed: see sealed_tail_sql.
+-- p_last. Leaves out hidden fields; keeps the order in which records became visible. p_id: of the
+-- records with the write sequence p_first, only those with a greater id. p_sealed: see
+-- sealed_tail_sql.
 create function logloom_private.log_tail_rows_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

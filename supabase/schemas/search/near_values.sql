@@ -1,4 +1,4 @@
--- Finds names, values and words that are nearly the same as those of a query that found nothing.
+-- Finds names, values and words like those of a query that found nothing.
 
 -- Returns the services of a query's scope, by the stored counts; null if these cannot answer.
 create function logloom_private.counted_services(
@@ -32,8 +32,8 @@ begin
 end;
 $$;
 
--- Returns the name or value of p_known that p_text probably means, or null: another letter case,
--- other punctuation, another word for the same thing, a part, or almost the same letters.
+-- Returns the name or value of p_known that p_text probably means, or null. It may differ in case,
+-- punctuation or some letters, or be another word or a part.
 create function logloom_private.near_text(p_text text, p_known text[])
 returns text
 language plpgsql

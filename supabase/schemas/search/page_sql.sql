@@ -73,8 +73,8 @@ begin
 end;
 $$;
 
--- Builds the columns of a record, whose alias is l: id, tenant_id, ts and the fields in p_fields
--- (null: all).
+-- Builds the columns of a record (alias l): id, tenant_id, ts and the fields in p_fields (null:
+-- all).
 create function logloom_private.shown_columns_sql(p_fields jsonb default null)
 returns text
 language plpgsql
@@ -103,8 +103,8 @@ begin
 end;
 $$;
 
--- Shortens a record that is larger than a page: keeps the beginnings of its texts, and puts its
--- size into attrs.logloom_cut.
+-- Shortens a record larger than a page: keeps the beginnings of its texts, and puts its size into
+-- attrs.logloom_cut.
 create function logloom_private.cut_record(p_log public.logloom_log_record, p_size bigint)
 returns public.logloom_log_record
 language plpgsql
@@ -129,8 +129,8 @@ $$;
 
 -- Builds SQL for a page. Selects the records of p_rows after the query's stages, in order, and the
 -- columns p_others. Records beyond p_bytes are null. Without p_is_exact, records larger than their
--- share of p_bytes are null instead: adding up sizes is slow, and most pages have no large record.
--- Extracted records are always measured.
+-- share of p_bytes are null, because adding up sizes is slow and rarely needed. Extracted records
+-- are always measured.
 create function logloom_private.page_sql(
   p_query logloom_private.compiled_query,
   p_rows logloom_private.sql_source,
@@ -172,7 +172,7 @@ begin
     );
   end if;
   -- First chooses records by the known size, then decompresses the attributes of these records. In
-  -- memory, numbers take up to four times as much as their text, and more while they are read.
+  -- memory, numbers take up to four times as much as their text.
   return 'select case when not l.fits_opened then null when l.size > '
     || (select s.max_page_bytes from logloom_private.settings s)
     || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record

@@ -90,7 +90,7 @@ begin
         ) s
         group by s.id, s.margin
       ), limits as materialized (
-        -- Reads groups by id, so that arrays of numbers are neither sorted nor hashed.
+        -- Reads groups by id: arrays of numbers are not sorted or hashed.
         select %2$s
         from groups g
         left join bounds b using (id)

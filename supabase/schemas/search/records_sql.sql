@@ -24,10 +24,9 @@ begin
 end;
 $$;
 
--- Builds a source of the rows of p_from after the stages "where", "sort" and "limit" that follow an
--- aggregate. Rows are ordered by the keys of "sort", then by p_order. There are at most p_limit
--- rows, or fewer if the stage "limit" says so.
--- p_sql: for each column name, an array of its sort expressions.
+-- Builds a source of the rows of p_from after the aggregate's stages "where", "sort" and "limit".
+-- Rows are ordered by the keys of "sort", then by p_order. There are at most p_limit rows, or fewer
+-- if the stage "limit" says so. p_sql: for each column name, an array of its sort expressions.
 create function logloom_private.chosen_rows_sql(
   p_from text,
   p_plan jsonb,
@@ -69,8 +68,8 @@ begin
 end;
 $$;
 
--- Builds a source of the first p_limit records of a bound query in p_order; with p_ts and p_id, of
--- the records after this position. If the stage "where" follows an extraction, the source has
+-- Builds a source of the first p_limit records of a bound query in p_order, after the position
+-- p_ts, p_id if given. If the stage "where" follows an extraction, the source has
 -- search_stage_records + 1 records instead of p_limit. p_reads: the fields to read besides ts and
 -- id (null: all). p_bytes: records after these bytes have only position and size; ignored if a
 -- stage extracts or fields are hidden.
@@ -125,9 +124,8 @@ begin
 end;
 $$;
 
--- Builds a source of ts, level, service and events: the counts of the range's whole minutes
--- (log_counts and blocks), and the records of its first and last partial minute. Null if counts
--- cannot answer the query.
+-- Builds a source of ts, level, service and events. Whole minutes come from counts (log_counts and
+-- blocks), the first and last partial minute from records. Null if counts cannot answer the query.
 create function logloom_private.counted_rows_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

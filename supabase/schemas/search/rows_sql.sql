@@ -7,7 +7,7 @@ stable
 return p_tenant;
 
 -- Returns the days of a range on which a tenant has rows, in order. This is a statement of its own:
--- within a larger statement it would take three times as long on a sharded table.
+-- on a sharded table a larger statement takes three times as long.
 create function logloom_private.days_with_rows(
   p_tenant_id text,
   p_from timestamptz,
@@ -59,7 +59,7 @@ end;
 $$;
 
 -- Builds a source of the tenant's rows (alias l) of a range that pass a filter. Only this function
--- decides whose rows are read; candidate_blocks and sealed_page decide whose blocks. Values are
+-- decides whose rows are read. For blocks, candidate_blocks and sealed_page decide. Values are
 -- constants, not parameters, so that the planner can skip the partitions of other days.
 create function logloom_private.tenant_rows_sql(
   p_tenant_id text,
@@ -78,7 +78,7 @@ declare
   v_days text := '';
 begin
   -- Skips partitions without rows of the tenant. A range of at most 24 hours opens its one or two
-  -- partitions, because looking up which of them have rows costs more.
+  -- partitions: looking up which have rows costs more.
   if p_table = 'logloom.logs' and (p_to <= p_from + interval '1 day') is not true then
     v_days := logloom_private.days_sql(
       logloom_private.days_with_rows(p_tenant_id, p_from, p_to)
@@ -94,9 +94,9 @@ begin
 end;
 $$;
 
--- Seam: true if the tenant has sealed records in the range. The answer is exact within a stable
--- function: this check and the statement that depends on it share a snapshot, and in one snapshot a
--- record is either a row or in a block.
+-- Seam: true if the tenant has sealed records in the range. A record is either a row or in a block
+-- in each snapshot. A stable function keeps its snapshot, so its next statement can rely on the
+-- answer.
 create function logloom_private.reads_sealed(
   p_tenant_id text,
   p_from timestamptz,
@@ -170,8 +170,8 @@ end;
 $$;
 
 -- Builds the columns of logloom.logs for p_reads (null: all). l is the row's alias. Values are
--- copied, because a pointer into a table must not be used after the lock on the table is released.
--- With p_are_sized, rows that do not fit have only their position and size.
+-- copied: a pointer into a table is not valid after the table's lock is released. With p_are_sized,
+-- rows that do not fit have only their position and size.
 create function logloom_private.copied_columns_sql(p_reads text[], p_are_sized boolean)
 returns text
 language plpgsql

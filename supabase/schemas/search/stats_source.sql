@@ -107,8 +107,7 @@ return 'select l.level, l.service, l.events from logloom_private.sealed_counts('
   p_from, p_to, p_query.tree, p_query.by_fields || logloom_private.query_reads(p_query.plan)
 ) || ') l';
 
--- Returns the attribute whose numbers the query aggregates; null if its aggregates have other
--- fields, too.
+-- Returns the attribute whose numbers the query aggregates. Null if an aggregate has another field.
 create function logloom_private.only_number(p_query logloom_private.compiled_query)
 returns text
 language plpgsql
@@ -134,8 +133,7 @@ end;
 $$;
 
 -- Builds a source of the records of p_rows with attributes read once. Otherwise each expression
--- over stored attributes copies them, and PostgreSQL keeps all copies of a record until it is done
--- with this record.
+-- over stored attributes copies them, and PostgreSQL keeps all copies until the record is done.
 create function logloom_private.held_rows_sql(p_rows logloom_private.sql_source)
 returns logloom_private.sql_source
 language plpgsql
@@ -155,8 +153,8 @@ begin
 end;
 $$;
 
--- Builds the source for the aggregates of a bound query: stored counts if they can answer; counts
--- of blocks if only numbers of records are needed; otherwise the records.
+-- Builds the source for the aggregates of a bound query. Stored counts come first, then counts of
+-- blocks if only numbers of records are needed, then the records.
 create function logloom_private.stats_source(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

@@ -52,8 +52,8 @@ end;
 $$;
 
 -- Moves a tail on until it has p_limit matching records or max_page_bytes, or search_page_time
--- ends. Reads more and more writer steps at a time, so that after a client was away, one page does
--- not read everything that the client missed.
+-- ends. Reads more and more writer steps at a time. After a client was away, one page does not read
+-- everything that it missed.
 create function logloom_private.advance_log_tail(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -258,6 +258,6 @@ $$;
 
 comment on function public.tail_logs(text, text, integer, integer) is
   'Returns records that match p_query_dsl as they become visible, including late records. Without '
-  'p_cursor it returns the newest p_backlog records (0 to 1000, default 0) of the last 24 hours, '
-  'oldest first, up to 8 MB, and the current cursor. p_limit 1 to 1000 (default 100). Errors: '
-  'PT400, PT401, PT408.';
+  'p_cursor it returns the current cursor and the newest p_backlog records (0 to 1000, default 0) '
+  'of the last 24 hours, oldest first, up to 8 MB. p_limit 1 to 1000 (default 100). Errors: PT400, '
+  'PT401, PT408.';

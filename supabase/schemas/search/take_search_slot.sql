@@ -1,5 +1,5 @@
--- Returns the key of a slot's advisory lock. p_owner is 'all', or one of these followed by the
--- tenant's id: 'of ', 'views of ', 'scans of ', 'scans of views of ', 'validations of '.
+-- Returns the key of a slot's advisory lock. p_owner: 'all', or 'of ', 'views of ', 'scans of ',
+-- 'scans of views of ' or 'validations of ' followed by the tenant's id.
 create function logloom_private.search_slot_key(p_owner text, p_slot integer)
 returns bigint
 language sql
@@ -7,11 +7,11 @@ stable
 return hashtextextended('logloom:search_slot ' || p_slot || ' ' || p_owner, 0);
 
 -- Takes a slot of the tenant and one of the pool until the transaction ends. Every operation that
--- reads records calls this first, once.
--- Readers of views and portals are a tenant's customers. Together they get half of the tenant's
--- slots, at most half of all slots, and one extra scan slot, so that members can still search.
--- PT429 with Retry-After if no slot is free, because waiting would occupy a connection. A slot is
--- an advisory lock, not a row: a cancelled or killed transaction releases it.
+-- reads records calls this first, once. Readers of views and portals are a tenant's customers.
+-- Together they get half of the tenant's slots, at most half of all slots, and one extra scan slot.
+-- Members can still search. PT429 with Retry-After if no slot is free, because waiting would occupy
+-- a connection. A slot is an advisory lock, not a row: a cancelled or killed transaction releases
+-- it.
 create function logloom_private.take_search_slot(p_scope logloom_private.reading_scope)
 returns void
 language plpgsql
@@ -47,8 +47,8 @@ begin
   if v_own is null then
     perform logloom_private.refuse_for_now(1, 'search.too_many_of_this_tenant');
   end if;
-  -- Parallel workers use processors, too. So only the tenant's first search gets them: with them it
-  -- runs in as many processes as the plan has scan slots.
+  -- Parallel workers use processors, too. So only the tenant's first search gets them. It runs in
+  -- as many processes as the plan has scan slots.
   perform set_config(
     'max_parallel_workers_per_gather',
     least(

@@ -29,9 +29,9 @@ create type public.logloom_log_change as (
 );
 
 comment on type public.logloom_log_change is
-  'How many records had a value of a field, or a pattern, in a range (after) and in the range that '
-  'it is compared with (before). kind: pattern or value. change: new, gone, grown or shrunk, as a '
-  'share of the records. score: how unlikely the change is by chance (Dunning''s G-squared).';
+  'How many records had a value of a field, or a pattern: in a range (after), and in the range '
+  'that it is compared with (before). kind: pattern or value. change: new, gone, grown or shrunk, '
+  'as a share of the records. score: how unlikely the change is by chance (Dunning''s G-squared).';
 
 create type public.logloom_log_changes as (
   ts_from timestamptz,
@@ -74,10 +74,10 @@ create type public.logloom_log_service as (
 );
 
 comment on type public.logloom_log_service is
-  'The numbers of records and errors of a service (null: no service) in a range, and in the same '
-  'hours of the days before. last_seen: the minute of the newest record (over a day: exact to '
-  '1/1,440 of the range). errors_over_time, records_over_time: in 24 equal parts of the range. '
-  '…_before_lately: in the last of these parts, in the range before.';
+  'The records and errors of a service (null: no service), in a range and in the same hours of the '
+  'days before. last_seen: the minute of the newest record (over a day: exact to 1/1,440 of the '
+  'range). errors_over_time, records_over_time: in 24 equal parts of the range. …_before_lately: '
+  'in the last of these parts, in the range before.';
 
 create type public.logloom_log_overview as (
   ts_from timestamptz,
@@ -92,8 +92,8 @@ create type public.logloom_log_overview as (
 
 comment on type public.logloom_log_overview is
   'The services of [ts_from, ts_to), compared with [before_from, before_to). The largest comes '
-  'first. silent_hosts: hosts without a record in the last 24th of the range that had at least '
-  'seven in the same part before; null if hosts are hidden or have too many records.';
+  'first. silent_hosts: hosts with seven or more records in the last 24th of the range before, and '
+  'none now. Null if hosts are hidden or have too many records.';
 
 create type public.logloom_log_series as (
   "group" jsonb,
@@ -136,7 +136,7 @@ create type logloom_private.counted_source as (
 
 comment on type logloom_private.counted_source is
   'The source of an aggregate: rows (alias l), and the SQL of count() over them. keys_sql: the '
-  'group expressions of groups_source, whose rows have conditions as columns (c1, c2 …). '
+  'group expressions of groups_source. Its rows have conditions as columns (c1, c2 …). '
   'has_numbers: true if the rows have numbers, total, minimum, maximum and percentiles instead of '
   'the attribute.';
 
