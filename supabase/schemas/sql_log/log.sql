@@ -5,7 +5,7 @@ create type logloom_private.sql_caller as (
 );
 
 -- Returns whose records this session logs. The tenant is the token's, or the one that service_role
--- or the owner names. If there is none, or the database is read-only, writes a line to PostgreSQL's
+-- or the owner names. Without a tenant, or in a read-only database, writes a line to PostgreSQL's
 -- log and returns a caller without a tenant.
 create function logloom_private.sql_caller(p_key bigint, p_tenant_id text, p_function text)
 returns logloom_private.sql_caller

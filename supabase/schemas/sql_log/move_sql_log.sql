@@ -1,6 +1,6 @@
 -- Runs a step of the job move_sql_log: moves committed records of logloom.log() to the queue, and
--- deletes their rows in the same transaction. Takes the oldest row of each tenant in turn, so that
--- a tenant that logs much delays only itself.
+-- deletes their rows. Takes the oldest row of each tenant in turn. A tenant that logs much delays
+-- only itself.
 create function logloom_private.move_sql_log()
 returns interval
 language plpgsql
