@@ -1,5 +1,5 @@
--- Returns the confirmed email addresses of users of Supabase Auth. Returns no rows if there is no
--- Auth, if postgres may not read its users, or if the schema auth is not Supabase's. An error would
+-- Returns the confirmed email addresses of users of Supabase Auth. Returns no rows without Supabase
+-- Auth (another schema auth counts as none), or if postgres may not read its users. An error would
 -- stop a round of alerts.
 create function logloom_private.auth_users_by_id(p_user_ids text[])
 returns table (user_id text, email text)
@@ -26,8 +26,7 @@ exception when syntax_error_or_access_rule_violation then
 end;
 $$;
 
--- Returns the email addresses of users in a tenant as {user_id: address}, without users whose
--- address is unknown.
+-- Returns the known email addresses of users in a tenant as {user_id: address}.
 create function logloom_private.addresses_of_users(p_tenant_id text, p_user_ids text[])
 returns jsonb
 language plpgsql
@@ -77,8 +76,8 @@ begin
 end;
 $$;
 
--- True if Supabase Auth has this session. Null if there is no Auth, if postgres may not read its
--- sessions, or if the schema auth is not Supabase's.
+-- True if Supabase Auth has this session. Null without Supabase Auth (another schema auth counts as
+-- none), or if postgres may not read its sessions.
 create function logloom_private.auth_session_is_there(p_session_id text)
 returns boolean
 language plpgsql

@@ -95,8 +95,8 @@ end;
 $$;
 
 -- PostgREST's pre-request function. Calls the project's own function, then our check, which ignores
--- requests that do not call our operations. It has no set clause, so that the project's function
--- sees and can change the settings of the request, and search_path has the request's schema.
+-- requests that do not call our operations. Without a set clause the project's function sees and
+-- can change the request's settings, and search_path has the request's schema.
 create function logloom_private.check_request()
 returns void
 language plpgsql

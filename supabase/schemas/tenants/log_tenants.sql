@@ -21,7 +21,7 @@ begin
     from logloom.tenant_members m
     where m.user_id = v_user_id and not logloom_private.is_being_deleted(m.tenant_id)
     union
-    -- The caller has no row if the tenant does not use roles, or if the token names the role.
+    -- The caller has no row if the tenant does not use roles, or the token names the role.
     select v_current, logloom_private.acting_role(v_current, v_user_id, v_claims)
   ) t
   where p_after is null or t.tenant_id collate "C" > p_after collate "C"

@@ -1,6 +1,6 @@
 -- Reads PostgREST's pre-request function from the settings of the role authenticator. A setting for
 -- this database wins. Returns the function's name as PostgREST reads it (not quoted), and whether
--- it is set for this database only. Null if there is none.
+-- it is set for this database alone. Null if there is none.
 create function logloom_private.pre_request_setting(out function text, out of_database boolean)
 language plpgsql
 stable
@@ -102,8 +102,8 @@ end;
 $$;
 
 -- Degraded if PostgREST does not call our check before a request. The operations stay safe, because
--- each checks its caller itself. But then a missing header gives no 400, another method gives no
--- 405, doubles lose their last digits, and times may be in the project's time zone.
+-- each checks its caller itself. But a missing header gives no 400, another method no 405, doubles
+-- lose their last digits, and times may be in the project's time zone.
 create function logloom_private.pre_request_health()
 returns jsonb
 language plpgsql

@@ -1,6 +1,6 @@
--- Returns the tenant of verified claims: their top-level claim tenant_id. Null if it is not a
--- usable id, if the token is not valid now, or if its user does not belong to the tenant.
--- Operations and ingest both use it.
+-- Returns the tenant of verified claims: their top-level claim tenant_id. Null if the id is not
+-- usable, the token is not valid now, or its user does not belong to the tenant. Operations and
+-- ingest both use it.
 create function logloom_private.tenant_of_claims(p_claims jsonb)
 returns text
 language plpgsql

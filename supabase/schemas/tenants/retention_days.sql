@@ -116,7 +116,7 @@ end;
 $$;
 
 -- Returns the time from which the tenant keeps records: longest_days whole UTC days before today,
--- or earlier if it has restored days. Never before p_from.
+-- or its oldest restored day. Never before p_from.
 create function logloom_private.kept_from(
   p_tenant_id text,
   p_from timestamptz default '-infinity'

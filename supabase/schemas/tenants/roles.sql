@@ -82,7 +82,8 @@ begin
 end;
 $$;
 
--- Raises PT400 if p_role is not a role, if a viewer has no view, or if another role has a view.
+-- Raises PT400 if p_role is not a role. Raises PT400 for a viewer without a view, and for another
+-- role with one.
 create function logloom_private.require_member_role(p_role text, p_view_id uuid)
 returns void
 language plpgsql
@@ -100,8 +101,8 @@ begin
 end;
 $$;
 
--- Raises PT403 unless the caller is an admin, PT404 unless the tenant has the view. Does nothing if
--- p_view_id is null.
+-- Raises PT403 unless the caller is an admin, and PT404 if the tenant does not have the view. Does
+-- nothing if p_view_id is null.
 create function logloom_private.require_view_by_admin(p_tenant_id text, p_view_id uuid)
 returns void
 language plpgsql

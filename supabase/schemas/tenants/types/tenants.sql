@@ -16,7 +16,7 @@ create type public.logloom_member as (
 
 comment on type public.logloom_member is
   'A user who belongs to a tenant. role: viewer, member, admin or owner. email: from Supabase '
-  'Auth, else as given when the member was added; null if unknown. view_id: the view that a '
+  'Auth, or else as given when the member was added. Null if unknown. view_id: the view that a '
   'viewer reads in.';
 
 create type public.logloom_log_tenant as (
