@@ -62,12 +62,12 @@ begin
 end;
 $$;
 
--- Compares the files of a tenant's archived day, and of the days that share files with it, with the
--- database's records that count as archived.
--- A file may have more records than the database, because retention deletes records that the
--- archive keeps. This is a difference only for a single day that is still kept and was never
--- restored, of a tenant without retention rules: retention deleted nothing there. Everything is
--- read in one snapshot, because an erasure changes first the database, then the files.
+-- Compares the files of a tenant's archived day with the database's records that count as archived.
+-- Days that share these files are included. A file may have more records than the database, because
+-- retention deletes records that the archive keeps. Files and database must have equally many if
+-- the file has one day only, which is still kept and was never restored, and the tenant has no
+-- retention rules. Everything is read in one snapshot: an erasure changes the database first, then
+-- the files.
 create function logloom_private.verify_archived(
   p_verification_id bigint,
   p_tenant_id text,

@@ -90,9 +90,9 @@ begin
 end;
 $$;
 
--- Returns what is wrong with a block, or null. Its checksum must match, and it must decode to the
--- right number of records, within its bounds, each with a different id. is_intact: true if the
--- block is as it was stored; null if this is unknown.
+-- Returns what is wrong with a block, or null. Its checksum must match. It must decode to the right
+-- number of records, within its bounds, each with a different id. is_intact: true if the block is
+-- as it was stored. Null if unknown.
 create function logloom_private.verify_block(
   p_block logloom_private.blocks,
   out is_intact boolean,
@@ -138,9 +138,9 @@ end;
 $$;
 
 -- Counts a tenant's records in [p_from, p_to) (whole minutes of a UTC day). Returns the minutes
--- whose counts differ, and duplicate ids. All is one statement with one snapshot, because the
--- statements that change records also change their counts. Records of blocks that hold their counts
--- have no counts to compare. Damaged blocks are skipped, and then counts are not compared.
+-- whose counts differ, and duplicate ids. One statement reads all in one snapshot: statements that
+-- change records change the counts, too. Records of blocks that hold their counts have no counts to
+-- compare. Damaged blocks are skipped, and then counts are not compared.
 create function logloom_private.verify_records(
   p_verification_id bigint,
   p_tenant_id text,

@@ -58,6 +58,6 @@ create index verification_differences_verification_id_idx
 on logloom_private.verification_differences (verification_id);
 
 comment on table logloom_private.verification_differences is
-  'What a verification found: a damaged block, a minute whose counts differ from its records, a '
-  'record that is stored more than once, or archived days whose files have the wrong records. At '
-  'most a thousand rows for each verification.';
+  'What a verification found: a damaged block, a minute with wrong counts, a record stored more '
+  'than once, or archived days whose files have the wrong records. At most a thousand rows for '
+  'each verification.';
