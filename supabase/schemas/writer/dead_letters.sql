@@ -55,8 +55,8 @@ begin
 end;
 $$;
 
--- Deletes the writer's rows of a deleted tenant. A trigger does this, because with foreign keys,
--- deleting a tenant during a step of the writer would fail the step for all tenants.
+-- Deletes the writer's rows of a deleted tenant. A trigger does this. With foreign keys, deleting a
+-- tenant during a step of the writer would fail the step for all tenants.
 create function logloom_private.forget_tenant()
 returns trigger
 language plpgsql

@@ -58,8 +58,7 @@ end;
 $$;
 
 -- Closes the open slot and opens another. Returns true if it did. Does nothing if the open slot is
--- empty, if the closed slot is not completely moved yet, or if running enqueues hold the lock too
--- long.
+-- empty, the closed slot is not completely moved, or running enqueues hold the lock too long.
 create function logloom_private.flip_queue()
 returns boolean
 language plpgsql
@@ -97,7 +96,7 @@ begin
   end;
   perform logloom_private.restore_lock_wait(v_lock_wait);
 
-  -- Opens the emptiest slot. A slot that could not be truncated yet can take new batches, too:
+  -- Opens the emptiest slot. A slot that could not be truncated yet can take new batches: only
   -- batches up to moved_through count as moved.
   update logloom_private.queue_pointer p
   set closed_slot = p.open_slot,

@@ -1,6 +1,6 @@
--- Seam: waits until nothing writes to logloom.logs, and stops the writer, retention, erasures and
--- sealing until the end of the transaction. Requests still fill the queue. A migration that changes
--- logloom.logs calls it first; otherwise the migration and the jobs could deadlock.
+-- Seam: waits until nothing writes to logloom.logs. Stops the writer, retention, erasures and
+-- sealing until the transaction ends. Requests still fill the queue. A migration that changes
+-- logloom.logs calls it first. Otherwise the migration and the jobs could deadlock.
 create function logloom_private.hold_writers()
 returns void
 language plpgsql

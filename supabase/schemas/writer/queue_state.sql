@@ -21,8 +21,7 @@ end;
 $$;
 
 -- Returns the watermark: every event received before this time is visible. An event received later
--- may still be in the queue; if it was received less than enqueue_timeout() ago, it may not even be
--- committed.
+-- may still be in the queue. Within enqueue_timeout() of its receipt it may not even be committed.
 -- p_oldest_queued: from queue_state(), read in this transaction. It has no default, because Citus
 -- reports a circular dependency if a default calls a function.
 create function logloom_private.watermark(p_oldest_queued timestamptz)
@@ -47,8 +46,7 @@ declare
     (select p from logloom_private.queue_pointer p);
   v_state logloom_private.queue_state;
 begin
-  -- Planned for these two slots only: the third one is never locked, so it can be truncated
-  -- meanwhile.
+  -- Planned for these two slots only: the third one is never locked and can be truncated meanwhile.
   execute $query$
     select
       sum(s.metered_events - s.moved_events + coalesce(u.events, 0)),

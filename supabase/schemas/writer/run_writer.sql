@@ -10,7 +10,7 @@ language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because service_role neither reads the queue nor writes records
+-- definer because service_role cannot read the queue or write records
 declare
   v_started_at constant timestamptz := clock_timestamp();
   -- No further step begins after this.

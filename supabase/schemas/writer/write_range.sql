@@ -1,6 +1,6 @@
 -- Lists the fields of an event except ts, separated by commas. p_format formats each of them: %1$s
--- is the name, %2$s a cast. The cast is to a type with the rules of logloom.logs, so that a bad
--- value fails when it is read.
+-- is the name, %2$s a cast. The cast is to a type with the rules of logloom.logs: a bad value fails
+-- while it is read.
 create function logloom_private.written_fields_sql(p_format text)
 returns text
 language plpgsql
@@ -31,7 +31,7 @@ create function logloom_private.is_data_error(p_sqlstate text)
 returns boolean
 language sql
 immutable
--- These classes are not caused by the event, so the step is repeated later: connection, rollback,
+-- The event does not cause these classes, so the step is repeated later: connection, rollback,
 -- access rule, resources, object state, operator, system, internal.
 return left(p_sqlstate, 2) not in ('08', '25', '40', '42', '53', '55', '57', '58', 'XX');
 

@@ -1,6 +1,6 @@
 -- The writer moves batches from the queue to logloom.logs, each exactly once. A step is one
 -- transaction: it inserts the records and stores how far the slot was moved. So a record is visible
--- if and only if its batch counts as moved, even if a process is killed at any time.
+-- exactly if its batch counts as moved, even if a process is killed.
 
 create sequence logloom_private.write_seq as bigint;
 
