@@ -1,5 +1,5 @@
 -- If records are already sharded, the functions of this version replace the core's in the same
--- transaction, or after the migration that adds functions with these parameters.
+-- transaction.
 do $$
 begin
   if logloom_citus.is_sharded() and not exists (

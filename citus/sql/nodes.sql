@@ -115,7 +115,7 @@ begin
 end;
 $$;
 
--- Updates the nodes to this version: a migration puts the core's functions back if it changes them,
+-- Updates the nodes to this version. A migration that changes the core's functions puts them back,
 -- and nodes lack what the migration adds.
 create or replace function logloom_citus.after_migration()
 returns void
@@ -136,8 +136,8 @@ begin
 end;
 $$;
 
--- Also makes Citus use one connection to each node: a migration may create types and functions,
--- which a node accepts only over the connection of the earlier statements.
+-- Also makes Citus use one connection to each node. A migration may create types and functions, and
+-- a node knows these only on the connection that created them.
 create or replace function logloom_citus.hold_writers()
 returns void
 language plpgsql

@@ -1,5 +1,5 @@
--- Lists the functions of logloom_private that are replaced by the functions of the same names in
--- this schema if records are sharded.
+-- Lists the functions of logloom_private that functions of this schema replace if records are
+-- sharded.
 create or replace function logloom_citus.seams()
 returns text[]
 language plpgsql
@@ -38,8 +38,7 @@ begin
 end;
 $$;
 
--- Lists all functions of the core that sharding replaces, with their new definitions: the seams,
--- the readings, and functions that need a setting of this server.
+-- Lists all functions of the core that sharding replaces, with their new definitions.
 create or replace function logloom_citus.replacements()
 returns table (signature text, definition text)
 language plpgsql
@@ -62,10 +61,10 @@ begin
   end
   from (
     values
-      -- A reading operation needs one snapshot for all its statements on a node: sealing moves
-      -- records from one table to another, and a search reads both. A node has a snapshot for each
-      -- statement, unless the transaction is repeatable read. PostgREST reads this setting of an
-      -- operation when it begins the transaction.
+      -- A search reads two tables, and sealing moves records from one to the other. So a reading
+      -- operation needs one snapshot for all its statements on a node. Only a repeatable read
+      -- transaction has one. PostgREST reads this setting of an operation when it begins the
+      -- transaction.
       ('default_transaction_isolation', 'repeatable read'),
       -- Nodes have no PostgREST and would refuse its setting.
       ('citus.enable_alter_role_set_propagation', 'off')

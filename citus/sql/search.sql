@@ -27,8 +27,8 @@ begin
 end;
 $$;
 
--- Does not ask a node about a day that is not over, because such a day has no sealed records.
--- Asking would take a sixth of the time of a small search.
+-- A day that is not over has no sealed records, so nodes are not asked about it. Asking would take
+-- a sixth of the time of a small search.
 create or replace function logloom_citus.reads_sealed(
   p_tenant_id text,
   p_from timestamptz,
@@ -51,8 +51,8 @@ begin
 end;
 $$;
 
--- Returns the tenant's id, and sets logloom.scan for take_scan_slot() on this node: nodes do not
--- know the settings of the session that asks, and have their own locks.
+-- Returns the tenant's id, and sets logloom.scan for take_scan_slot() on this node. A node does not
+-- know the settings of the session that asks, and has its own locks.
 create or replace function logloom_citus.scanning(p_tenant_id text, p_scan text)
 returns text
 language plpgsql
@@ -96,9 +96,9 @@ end;
 $$;
 
 -- Adds a last exception handler to a reading. If a node does not answer, the handler raises PT504:
--- the node's own error would show its address to tenants. If Citus moved or split the shard between
--- plan and execution, the handler calls the reading again, which then finds the new place; the
--- second time it raises PT504. The handler uses nothing of this schema, which API roles cannot use.
+-- the node's own error would show its address to tenants. If Citus moved or split a shard after
+-- planning, the handler calls the reading once more. The second time it raises PT504. The handler
+-- uses nothing of this schema, which API roles cannot use.
 create or replace function logloom_citus.with_second_try(p_reading regprocedure, p_definition text)
 returns text
 language plpgsql

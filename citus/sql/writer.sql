@@ -1,7 +1,7 @@
--- Notes counts, days and write sequences of the records that insert_records sends to the nodes, in
--- its transaction and under the writer's lock, so that nothing else changes log_days. Citus would
--- write an insert twice (to a file, then as rows) if it returned rows or could meet a conflict. So
--- the writer's insert does neither, and the columns for the counts are read from the queue again.
+-- Notes counts, days and write sequences of the records that insert_records sends to the nodes.
+-- This happens in its transaction and under the writer's lock. Citus writes an insert twice (to a
+-- file, then as rows) if it returns rows or may meet a conflict. So the writer's insert does
+-- neither, and the columns for the counts are read from the queue again.
 create or replace function logloom_citus.note_records(
   p_slot smallint,
   p_batch_from bigint,
@@ -91,8 +91,7 @@ begin
 end;
 $$;
 
--- Citus inserts by COPY, which uses two-phase commit, because the insert neither returns rows nor
--- can meet a conflict.
+-- Citus inserts by COPY, and COPY uses two-phase commit.
 create or replace function logloom_citus.insert_records(
   p_slot smallint,
   p_batch_from bigint,
@@ -110,8 +109,7 @@ declare
   v_slot constant text := 'queue_slot_' || p_slot;
   v_overlap boolean;
 begin
-  -- One connection for each node, not for each shard: every run opens new connections, and many
-  -- cost more than they save.
+  -- One connection for each node, not for each shard, because every run opens new connections.
   perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
   -- Finds out whether batches of a tenant overlap in ts. If they do, sorted batches do not give
   -- sorted events.
@@ -134,8 +132,8 @@ begin
   )
   into v_overlap
   using p_batch_from, p_batch_to;
-  -- Inserts the records first: Citus does not use two-phase commit on a connection that has only
-  -- read before, and a node that is killed during the commit would lose the records. Batches are
+  -- Inserts the records before anything else. Citus does not use two-phase commit on a connection
+  -- that has only read, and a node killed during the commit would lose the records. Batches are
   -- sorted and their events go straight to the nodes. If batches overlap, the events are sorted, so
   -- that a search reads consecutive pages.
   execute format(

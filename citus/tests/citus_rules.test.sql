@@ -18,8 +18,8 @@ where p.pronamespace in (
   'public'::regnamespace
 );
 
--- Finds the statements that change one of these tables. A statement goes from its verb to a
--- semicolon, the end of the text, or the bracket that closes around it.
+-- Finds the statements that change one of these tables. A statement ends at a semicolon, at the end
+-- of the text, or at the bracket that closes around it.
 create function pg_temp.changes_in(p_source text)
 returns setof text
 language plpgsql
@@ -62,8 +62,8 @@ as $$
   where n.nspname = coalesce(lower(m[1]), 'pg_catalog') and p.prokind = 'f'
 $$;
 
--- Finds functions that Citus refuses: volatile functions in an update or delete, and functions that
--- are not immutable in an insert's "do update set".
+-- Finds functions that Citus refuses. In an update or delete these are volatile ones; in an
+-- insert's "do update set", all but immutable ones.
 create function pg_temp.refused_in(p_source text)
 returns setof text
 language sql
