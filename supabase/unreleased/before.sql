@@ -1,5 +1,5 @@
--- Most jobs read the settings first, so they are locked first. If they were altered last, the
--- migration would hold locks that their readers want next, and would wait for them.
+-- Most jobs read the settings first, so they are locked first. Otherwise the migration would hold
+-- locks that readers of the settings want next, and would wait for them.
 do $$
 begin
   lock table logloom_private.settings in access exclusive mode;
