@@ -7,7 +7,7 @@ create type public.logloom_ingest_token as (
 comment on type public.logloom_ingest_token is
   'A new ingest token, which can send for one service. It is shown only now.';
 
--- Requires no role, because everybody who may send may also let a page send.
+-- Requires no role: everybody who may send may also let a page send.
 create function logloom_private.issue_ingest_token(
   p_tenant_id text,
   p_service text,

@@ -48,7 +48,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because API roles need no privilege on gen_random_bytes
 declare
-  -- Bytes of 248 and more are drawn again, so that every character is equally likely.
+  -- Bytes of 248 and more are drawn again, so every character is equally likely.
   v_key text := p_prefix;
   v_byte integer;
 begin

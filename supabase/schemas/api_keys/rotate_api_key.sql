@@ -34,8 +34,8 @@ begin
   end if;
   perform logloom_private.require_view_for_key(p_tenant_id, p_view_id, v_old.scopes);
 
-  -- The new key has the lifetime of the old one. Both are active during the overlap, even if the
-  -- plan has no room for another key.
+  -- The new key has the lifetime of the old one. Both work during the overlap, even if the plan has
+  -- no room for another key.
   perform logloom_private.require_room_for_api_key(p_tenant_id, 2);
   v_result := logloom_private.issue_api_key(
     v_tenant_id, v_old.name, now() + v_old.lifetime, v_old.scopes,
