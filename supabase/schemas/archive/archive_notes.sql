@@ -103,8 +103,8 @@ begin
 end;
 $$;
 
--- Finds the notes in a page of the bucket's keys. Registers unknown notes, so that they will be
--- read. Notes older than audit_lifetime become garbage: nobody restores a state from before that.
+-- Finds the notes in a page of the bucket's keys. Registers unknown notes. Notes older than
+-- audit_lifetime become garbage: nobody restores a state from before that.
 create function logloom_private.compare_notes(p_keys jsonb)
 returns void
 language plpgsql

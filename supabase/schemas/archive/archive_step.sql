@@ -60,7 +60,7 @@ begin
   insert into logloom_private.archive_garbage (tenant_id, object_key, reason)
   select g.tenant_id, g.object_key, 'expired' from gone g
   on conflict (object_key) do nothing;
-  -- Deletes erasures that ended so long ago that no claim asks for them any more.
+  -- Deletes old erasures that no claim asks for any more.
   delete from logloom_private.archive_erasures e where e.finished_at < p_now - interval '1 day';
   delete from logloom_private.kept_longer k where k.kept_until < p_now;
 end;
@@ -112,7 +112,7 @@ end;
 $$;
 
 -- Runs a step of the job archive_logs: plans passes, expires files, and calls the function
--- logloom-archive if there is work for it. If the step is killed, nothing is lost.
+-- logloom-archive if it has work. If the step is killed, nothing is lost.
 create function logloom_private.archive_step()
 returns interval
 language plpgsql

@@ -109,7 +109,7 @@ begin
   if v_work is null and (
     select b.problem is null and b.bucket = v_settings.archive_bucket
       and b.prefix = v_settings.archive_prefix
-      -- Waits for the first comparison: after a restore, the bucket may have files that the
+      -- Waits for the first comparison. After a restore, the bucket may have files that the
       -- database does not know.
       and b.compared_at is not null
     from logloom_private.archive_bucket b

@@ -65,8 +65,8 @@ begin
 end;
 $$;
 
--- Settles the claim to adopt a part's later generation, which was read: it replaces the generation
--- that the database knows.
+-- Settles the claim to adopt a part's later generation, which was read. It replaces the known
+-- generation.
 create function logloom_private.adopt_archived(
   p_claim logloom_private.archive_claims,
   p_details jsonb

@@ -1,6 +1,6 @@
 -- Begins an erasure in the archive. retention/run_deletion_step.sql calls this at the beginning of
--- an erasure, and asks end_archive_erasure at its end. Until then nothing of the tenant is archived
--- or restored. Files read before the erasure are discarded.
+-- an erasure, and asks end_archive_erasure at its end. Until the end nothing of the tenant is
+-- archived or restored. Files read before the erasure are discarded.
 create function logloom_private.begin_archive_erasure(
   p_run_id uuid,
   p_tenant_id text,
@@ -61,7 +61,7 @@ begin
           and p.last_ts >= v_erasure.ts_from and p.first_ts < v_erasure.ts_to
       )
   ) or exists (
-    -- The database does not know what these contain, so the erasure waits until they are deleted.
+    -- The database does not know what these contain. So the erasure waits until they are deleted.
     select from logloom_private.archive_garbage g where g.tenant_id = v_erasure.tenant_id
   ) then
     return false;

@@ -1,6 +1,6 @@
 -- Returns the days that share a file with a day of few records. From 28 days of retention on, these
--- are the days of its month; from 7 days on, those of its week. With less, only the day itself.
--- Never days of two months, because the month is part of a file's key.
+-- are the days of its month; from 7 days on, those of its week. With less, it is only the day
+-- itself. Files never have days of two months, because the month is part of a file's key.
 create function logloom_private.archive_span(
   p_day date,
   p_retention_days integer,
@@ -70,7 +70,7 @@ end;
 $$;
 
 -- Returns the days of a tenant that ended long enough ago and have records that the archive lacks.
--- A day with rows is returned only if something was written to it after it was archived.
+-- A day with rows counts only if something was written to it after it was archived.
 create function logloom_private.days_to_archive(p_tenant_id text, p_now timestamptz)
 returns setof date
 language plpgsql
@@ -108,7 +108,7 @@ begin
 end;
 $$;
 
--- True if a tenant's day has so many records to archive that it gets a file of its own.
+-- True if a tenant's day has enough records for a file of its own.
 create function logloom_private.is_day_of_its_own(p_tenant_id text, p_day date)
 returns boolean
 language plpgsql

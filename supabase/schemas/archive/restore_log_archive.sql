@@ -43,7 +43,7 @@ begin
   if v_found.parts = 0 then
     perform logloom_private.refuse('archive.nothing_in_range');
   end if;
-  -- Concurrent requests wait here, so that each counts the restores before it.
+  -- Concurrent requests wait here: each counts the restores before it.
   perform pg_advisory_xact_lock(logloom_private.lock_key('archive'), hashtext(v_tenant_id));
   v_days := v_found.last_day - v_found.first_day + 1 + (
     select coalesce(sum(k.last_day - k.first_day + 1), 0)

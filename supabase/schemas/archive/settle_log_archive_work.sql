@@ -1,4 +1,4 @@
--- Settles the claim of a file that was written, read back and found equal. The file is verified,
+-- Settles the claim of a file that was written, read back and found equal. The file is verified
 -- unless an erasure has begun.
 create function logloom_private.settle_write(
   p_claim logloom_private.archive_claims,
@@ -132,8 +132,7 @@ begin
 end;
 $$;
 
--- Settles the claim of work on the bucket: it was checked, objects were deleted, or keys or notes
--- were read.
+-- Settles the claim of work on the bucket (a check, deletions, keys or notes).
 create function logloom_private.settle_bucket_work(
   p_claim logloom_private.archive_claims,
   p_details jsonb

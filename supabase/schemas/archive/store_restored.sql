@@ -1,4 +1,4 @@
--- Stores the requested records of a file, unless they still exist, as blocks. Returns how many.
+-- Stores as blocks the requested records of a file that no longer exist. Returns how many.
 create function logloom_private.store_restored(
   p_part logloom.archive_parts,
   p_restore logloom.archive_restores,
