@@ -89,7 +89,7 @@ $$;
 -- The trigger of logloom.audit_table(). The nth row of old_rows is the nth of new_rows before its
 -- update: PostgreSQL adds both at once. So keys may change, and a table may have none. A row that
 -- moves to another tenant is a deletion for the one and an insertion for the other. Neither sees
--- the other's id. Stores a thousand events at once, which takes half the time.
+-- the other's id. Stores a thousand events at once, in half the time.
 create function logloom_private.audit_changes()
 returns trigger
 language plpgsql
@@ -123,7 +123,7 @@ begin
   v_statement.context := case when v_claims ->> 'sub' is not null then '{}'
     else jsonb_build_object('application_name', current_setting('application_name')) end;
   if tg_op = 'TRUNCATE' then
-    -- Before TRUNCATE, which leaves no row: an event for each tenant.
+    -- Before TRUNCATE, which leaves no row. Adds an event for each tenant.
     execute format(
       $sql$
         insert into logloom.audit_events (
@@ -143,7 +143,7 @@ begin
     return null;
   end if;
   if v_statement.row_source is null then
-    -- These have a plan already, which halves the time for one row.
+    -- These have a plan already, so one row takes half the time.
     if tg_op <> 'INSERT' then
       open v_old_rows for select to_jsonb(o.*) from old_rows o;
     end if;

@@ -60,8 +60,8 @@ end;
 $$;
 
 -- Returns what a statement has to know of the table's columns. The arguments are those of its
--- triggers: key, ignored columns, tenant's column, recorded columns, names and numbers of all of
--- these, and the table. A number stays when its column is renamed.
+-- triggers: key, ignored columns, tenant's column, recorded columns, their names and numbers, and
+-- the table. A number stays when its column is renamed.
 create function logloom_private.audited_columns(p_table oid, p_arguments text[])
 returns logloom_private.audited_statement
 language plpgsql
@@ -98,7 +98,7 @@ begin
   v_statement.keys := v_keys;
   v_statement.tenant_column := p_arguments[3];
 
-  -- 2. Otherwise the numbers decide; in a restored table, which has another oid, the names.
+  -- 2. Otherwise the numbers decide. A restored table has another oid: there the names decide.
   if v_statement.columns_have_changed then
     select
       array_agg(c.name order by array_position(v_keys, c.listed)) filter (

@@ -111,8 +111,8 @@ return jsonb_build_object(
 
 -- The step of the job link_audit_events. Links committed events, the tenants in turn. An event that
 -- is not committed yet is linked later, so writers never wait for the chain. Then closes days that
--- are over. The digest of a day becomes a log record of its tenant, which streams, the archive and
--- alerts carry out of the database.
+-- are over. The digest of a day becomes a log record of its tenant. Streams, the archive and alerts
+-- carry it out of the database.
 create function logloom_private.link_audit_events()
 returns interval
 language plpgsql

@@ -1,5 +1,4 @@
--- True for events of the host's application that the customer caused, or that name the customer as
--- a target.
+-- True if a customer caused an event of the host's application, or is one of its targets.
 create function logloom_private.is_of_customer(
   p_customer text, p_source text, p_actor text, p_targets jsonb
 )
@@ -82,7 +81,7 @@ begin
     case e.source when 'app' then e.targets
       else jsonb_build_array(jsonb_build_object('id', e.subject)) end,
     e.details, e.client_id, e.day,
-    -- A customer could tell from positions how many events there are of others.
+    -- Positions would tell a customer how many events others have.
     case when v_scope.kind <> 'portal_session' then e.position end, e.erased_at
   from page e
   -- A page has at least one event.
