@@ -1,5 +1,5 @@
--- Returns how many days one block of a tenant may span: a quarter of the retention, from one day to
--- four weeks. From 28 days of retention on, whole weeks.
+-- Returns how many days one block of a tenant may span: a quarter of the retention, between one day
+-- and four weeks. From 28 days of retention on, these are whole weeks.
 create function logloom_private.block_days(p_retention_days integer)
 returns integer
 language sql

@@ -1,4 +1,4 @@
--- True if a column may contain a match of a leaf of the field any, which searches all texts.
+-- True if a column may contain a match of a leaf of the field any. This field searches all texts.
 -- p_literal: a part of every matching text, with 0 for each digit. Lower case if the leaf ignores
 -- case; empty if no part is known.
 create function logloom_private.column_may_hold(
@@ -35,8 +35,8 @@ begin
 end;
 $$;
 
--- Returns the exact bits and the candidate bits of a leaf of the field any, which searches all
--- texts. A column with hidden paths only adds candidates.
+-- Returns the exact bits and the candidate bits of a leaf of the field any. A column with hidden
+-- paths only adds candidates.
 create function logloom_private.any_bits(
   p_block logloom_private.blocks,
   p_leaf jsonb

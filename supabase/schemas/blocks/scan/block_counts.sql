@@ -47,8 +47,8 @@ begin
 end;
 $$;
 
--- Returns a row for each record in [p_from, p_to) that log_counts does not count, because its block
--- has holds_counts. The rows have the shape of log_counts, with ts instead of the minute.
+-- Returns a row for each record in [p_from, p_to) that log_counts lacks, because its block has
+-- holds_counts. The rows have the shape of log_counts, with ts instead of the minute.
 create function logloom_private.block_counts(
   p_tenant_id text,
   p_from timestamptz,

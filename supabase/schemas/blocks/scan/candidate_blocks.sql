@@ -1,4 +1,4 @@
--- Returns the blocks of a tenant with records in [p_from, p_to) that may hold the values that the
+-- Returns the blocks of a tenant with records in [p_from, p_to) and possibly the values that the
 -- query needs. Searching a month for one request id checks a thousand blocks, so one check must be
 -- cheap.
 create function logloom_private.candidate_blocks(
@@ -46,8 +46,8 @@ begin
 end;
 $$;
 
--- Returns a query warning if a block of the tenant is damaged, [] otherwise. The warning has no
--- number and no time: they would tell a reader with hidden fields where blocks begin.
+-- Returns a query warning if a block of the tenant is damaged, otherwise []. The warning has no
+-- number and no time. They would tell a reader with hidden fields where blocks begin.
 create function logloom_private.damage_warnings(p_tenant_id text)
 returns jsonb
 language plpgsql

@@ -1,6 +1,6 @@
 -- Evaluates a leaf on the one column that holds its field or attribute, and returns a bit for each
--- record. Returns null if one column is not enough. With p_is_quick, also returns null for an
--- attribute whose column is not of the kind numbers. A leaf never matches a record without a value.
+-- record. Returns null if one column is not enough. With p_is_quick, attributes need a column of
+-- the kind numbers, or the result is null. A leaf never matches a record without a value.
 create function logloom_private.column_bits(
   p_block logloom_private.blocks,
   p_leaf jsonb,

@@ -1,6 +1,6 @@
--- Finds a page's records in one block. Stops when the page is full, so that a filter that matches
--- often is not evaluated for the whole block. If no record needs the filter, returns all matches.
--- Returns null if evaluating the whole block is cheaper.
+-- Finds a page's records in one block. Stops when the page is full: a filter that matches often is
+-- not evaluated for the whole block. If no record needs the filter, returns all matches. Returns
+-- null if evaluating the whole block is cheaper.
 create function logloom_private.tried_positions(
   p_block logloom_private.blocks,
   p_tree jsonb,
@@ -90,9 +90,9 @@ end;
 $$;
 
 -- Returns the positions of the first p_limit records of [p_from, p_to) in the page's order, and of
--- all records with the last one's ts. The positions are ascending. p_past: the ts at which the
--- previous page ended. All records with this ts are returned as well. p_positions: if given, only
--- the records at these positions count.
+-- records with the last one's ts. The positions are ascending. p_past: the ts at which the previous
+-- page ended. All records with this ts are returned as well. p_positions: if given, only the
+-- records at these positions count.
 create function logloom_private.first_positions(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -115,7 +115,7 @@ declare
   v_from constant bigint := logloom_private.step_at(p_block, p_from);
   v_to constant bigint := logloom_private.step_at(p_block, p_to) - 1;
   v_last constant bigint := logloom_private.step_at(p_block, p_block.last_ts);
-  -- The upper part of ts: ts_high if the block has this column, ts_middle otherwise.
+  -- The upper part of ts: ts_high if the block has it, or else ts_middle.
   v_middle "char"[] := p_block.ts_middle;
   v_high smallint[] := p_block.ts_high;
   v_size constant bigint := case when v_high is null then 65536 else 16777216 end;

@@ -1,5 +1,5 @@
--- Counts a block's records at p_bits for each combination of the values of p_columns, which all
--- have dictionaries. With p_by_run, also for each run.
+-- Counts a block's records at p_bits by the values of p_columns, which all have dictionaries. With
+-- p_by_run, each run has counts of its own.
 --   codes      places in each dictionary; null for a record without a value
 --   run        the number of the run
 --   p_numbers  the values from position p_first to p_last. If given, only records with a number

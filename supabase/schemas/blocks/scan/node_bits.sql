@@ -1,6 +1,6 @@
--- Returns two sets of bits for a node of a query's tree: exact (records that match) and candidate
--- (records that may match). The row filter then tests the candidates that are not exact.
--- p_is_quick: never reads the texts of a whole block.
+-- Returns two sets of bits for a node of a query's tree. exact: records that match. candidate:
+-- records that may match. The row filter then tests the candidates that are not exact. p_is_quick:
+-- never reads the texts of a whole block.
 create function logloom_private.node_bits(
   p_block logloom_private.blocks,
   p_node jsonb,
@@ -35,7 +35,7 @@ begin
     when 'and' then
       v_result := array[v_all, v_all];
       for v_node in
-        -- Leaves that runs can answer come first: they are cheapest, and may leave nothing else to
+        -- Leaves that runs can answer come first. They are cheapest, and may leave nothing else to
         -- do.
         select i.item
         from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n)

@@ -1,5 +1,5 @@
 -- Gives the result of grouped_codes for p_numbers (the values from position p_first to p_last),
--- grouped only by run. Each run takes its slice of the numbers, so nothing has to be grouped.
+-- grouped only by run. Each run takes its slice of the numbers: nothing has to be grouped.
 create function logloom_private.run_numbers(
   p_run_records integer[],
   p_bits varbit,

@@ -89,8 +89,8 @@ begin
         from logloom_private.block_columns k
         where k.tenant_id = p_tenant_id and k.block_id = any(v_counted) and k.name = p_by[1]
           and logloom_private.take_scan_slot()
-        -- "offset 0" keeps the subqueries apart, so take_scan_slot() runs once for each block,
-        -- not for each value.
+        -- "offset 0" keeps the subqueries apart: take_scan_slot() runs once for each block, not for
+        -- each value.
         offset 0
       ) k
       cross join lateral unnest(k.dictionary, k.counts) d (value, count)

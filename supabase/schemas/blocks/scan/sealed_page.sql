@@ -111,10 +111,10 @@ begin
 end;
 $$;
 
--- Returns at least the first p_limit sealed records that a query finds, in the order of (ts, id),
--- after p_ts and p_id if given. Each record has ts, id and the fields in p_reads; all fields if
--- p_reads is null. With p_bytes, the page ends before the first record that has p_bytes before it.
--- A block returns this record with only ts, id and record_bytes, and returns no record after it.
+-- Returns at least the first p_limit sealed records that a query finds, in the order of (ts, id).
+-- p_ts, p_id: the position after which the page begins. Each record has ts, id and the fields in
+-- p_reads (null: all). With p_bytes, the page ends before the first record that has p_bytes before
+-- it. Of this record a block returns only ts, id and record_bytes, and of later ones nothing.
 create function logloom_private.sealed_page(
   p_tenant_id text,
   p_from timestamptz,
@@ -144,7 +144,7 @@ declare
     when logloom_private.needed_leaf(p_tree) is not null
       then array(select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree))
   end;
-  -- If evaluating whole blocks may read many texts, calls tried_positions until it returns null.
+  -- If evaluating whole blocks may read many texts, calls tried_positions until it is null.
   v_tries boolean := p_limit <= 250 and jsonb_path_exists(
     p_tree, '$.** ? (@.block_quick == false || @.field == "attrs")'
   );
@@ -206,7 +206,7 @@ begin
     continue when v_positions = '{}';
     v_times := logloom_private.block_times(v_block, v_positions);
     v_sizes := null;
-    -- v_positions may exceed p_limit: it includes records with the ts at which the last page ended.
+    -- v_positions may exceed p_limit: records with the last page's ts are in it.
     if p_bytes <= cardinality(v_positions)::bigint * (
       select coalesce(c.greatest, (select max(d::integer) from unnest(c.dictionary) d))
       from logloom_private.block_columns c

@@ -67,9 +67,9 @@ end;
 $$;
 
 -- Returns the templates of a tenant's sealed messages in [p_from, p_to) that a query finds. Each
--- row has the number of records, their first and last time in microseconds since 1970, and the
--- place of the first message for sealed_messages. Places sort by time. Several rows may have the
--- same template. Reads the newest blocks first, and stops after more than p_limit rows.
+-- row has the number of records, the first and last time in microseconds since 1970, and the first
+-- message's place for sealed_messages. Places sort by time. Several rows may have the same
+-- template. Reads the newest blocks first, and stops after more than p_limit rows.
 create function logloom_private.sealed_patterns(
   p_tenant_id text,
   p_from timestamptz,

@@ -1,8 +1,8 @@
 -- Returns sealed records with ts >= p_from that a query finds, from the writer's steps p_first to
 -- p_last. From the step p_first, only records after p_id. Returns the first p_limit, and possibly
--- others after them. Skips blocks that cannot have any of the first p_limit. A block returns its
--- first record beyond p_bytes with only id, ts, write_seq and record_bytes, and returns no record
--- after it.
+-- others after them. Skips blocks that cannot have any of the first p_limit. Of its first record
+-- beyond p_bytes, a block returns only id, ts, write_seq and record_bytes, and of later ones
+-- nothing.
 create function logloom_private.sealed_write_seqs(
   p_tenant_id text,
   p_first bigint,

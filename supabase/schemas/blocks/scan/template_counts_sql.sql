@@ -102,8 +102,8 @@ begin
 end;
 $$;
 
--- Builds SQL that counts the records that a tree finds in the blocks $2 of the tenant $1, by
--- service and level. $3 is the scan slot. Null if templates do not decide the tree.
+-- Builds SQL that counts the records that a tree finds, by service and level. $1 is the tenant, $2
+-- the blocks, $3 the scan slot. Null if templates do not decide the tree.
 create function logloom_private.template_counts_sql(p_tree jsonb)
 returns text
 language plpgsql

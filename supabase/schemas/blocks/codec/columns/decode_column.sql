@@ -16,9 +16,9 @@ begin
 end;
 $$;
 
--- Returns the elements of an array at p_places, in the order of p_places; null where a place is
--- null. Needs the generic plan: a custom plan has the array as a constant and searches it from the
--- beginning for each element.
+-- Returns the elements of an array at p_places, in this order. A null place gives null. Needs the
+-- generic plan. A custom plan has the array as a constant and searches it from the beginning for
+-- each element.
 create function logloom_private.elements_at(p_values anyarray, p_places integer[])
 returns anyarray
 language plpgsql
@@ -32,7 +32,7 @@ begin
 end;
 $$;
 
--- Returns, for every position of a column, p_each[place of the position's value in dictionary].
+-- Returns p_each for every position of a column, by the value's place in the dictionary.
 create function logloom_private.dictionary_values(
   p_column logloom_private.block_columns,
   p_each anyarray
@@ -197,7 +197,7 @@ begin
     order by d.code
   );
   -- The digits are stored by code, then by position. A value's digits come after the digits of all
-  -- templates with lower codes, and after its own template's digits at lower positions.
+  -- templates with lower codes. Within a template, they are ordered by position.
   with lower as (
     select l.n, sum(sum(l.digits)) over (order by l.n) as digits
     from (

@@ -11,7 +11,7 @@ as $$
 declare
   v_joined constant text := array_to_string(p_values, ' ');
 begin
-  -- Accept only the shortest form of a number: otherwise the text could not be restored.
+  -- Only the shortest form of a number can be restored.
   if v_joined !~ '^(?:(?:0|-?[1-9][0-9]{0,17})(?: (?=.)|$))+$'
     -- A value such as '1 2' would look like two numbers.
     or octet_length(v_joined) - octet_length(replace(v_joined, ' ', ''))
@@ -31,8 +31,7 @@ end;
 $$;
 
 -- Adds the codes of values. A code is the place of the value in the dictionary: one byte if all
--- places fit, two bytes otherwise. If all values are equal, there are no codes. The code of null is
--- null.
+-- places fit, else two. If all values are equal, there are no codes. The code of null is null.
 create function logloom_private.coded_column(
   p_column logloom_private.block_columns,
   p_values text[]

@@ -26,7 +26,7 @@ begin
 end;
 $$;
 
--- Returns a checksum over all values of a block and of its columns, except block_id, sealed_at,
+-- Returns a checksum over all values of a block and of its columns. Leaves out block_id, sealed_at,
 -- bytes, damaged_at and kept_days.
 create function logloom_private.block_checksum(
   p_block logloom_private.blocks,
@@ -84,8 +84,8 @@ begin
 end;
 $$;
 
--- Raises LL001 if a block is damaged. Call it before a block is replaced: the new block would have
--- a valid checksum over damaged records.
+-- Raises LL001 if a block is damaged. Call it before a block is replaced: otherwise damaged records
+-- get a valid checksum.
 create function logloom_private.require_intact(p_block logloom_private.blocks)
 returns void
 language plpgsql

@@ -1,6 +1,6 @@
 -- Returns the services and levels of the records at p_positions, or of all records if it is null.
--- For msg.exists in p_reads, also returns an empty text as message for each record that has a
--- message. All are null if p_reads names none of these fields.
+-- If p_reads has msg.exists, the message is an empty text for each record that has one. All are
+-- null if p_reads names none of these fields.
 create function logloom_private.run_texts(
   p_block logloom_private.blocks,
   p_positions integer[],

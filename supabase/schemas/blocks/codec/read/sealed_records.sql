@@ -53,7 +53,7 @@ begin
   select r.services, r.levels, r.messages into v_service, v_level, v_msg
   from logloom_private.run_texts(p_block, p_positions, p_reads) r;
   if p_reads is null or 'msg' = any(p_reads) then
-    -- Reading one message alone takes several times as long as its share of a whole block.
+    -- Reading one message alone takes several times its share of a block.
     v_msg := case
       when p_positions is null then logloom_private.block_messages(p_block)
       when v_records * 4 <= p_block.records
@@ -103,8 +103,7 @@ begin
   end loop;
   if v_needs_attrs then
     v_texts := logloom_private.attribute_texts(v_records, v_names, v_first, v_last, v_values);
-    -- Casts element by element: a cast of the whole array would keep the memory of every element
-    -- until the end.
+    -- Casts element by element: a cast of the whole array would keep all memory until the end.
     v_attrs := array(select unnest(v_texts)::jsonb);
   end if;
   return query

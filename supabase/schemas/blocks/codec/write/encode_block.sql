@@ -135,7 +135,7 @@ $$;
 
 -- Encodes a tenant's records as a block and its columns; store_block sets their block_id. p_block
 -- comes from encode_messages; p_records is ordered by position. Arrays are read by unnest in the
--- select list, which streams the elements in order. In "from", PostgreSQL would store all of them.
+-- select list: it streams the elements in order. In "from", PostgreSQL would store all of them.
 create function logloom_private.encode_block(
   p_block logloom_private.blocks,
   p_records logloom_private.record_arrays,

@@ -95,9 +95,9 @@ begin
   v_attrs := logloom_private.attribute_texts(
     p_block.records, v_names, v_first, v_last, v_values
   );
-  -- Compares texts, because jsonb treats 1.0 and 1 as equal. A text may still differ only in the
-  -- order of rare keys, so texts that differ are parsed and compared again. This is done one record
-  -- at a time: a cast of the whole array would keep the memory of every element.
+  -- Compares texts, because jsonb treats 1.0 and 1 as equal. A text may still differ in the order
+  -- of rare keys. Only texts that differ are parsed and compared again. This goes record by record,
+  -- because a cast of the whole array would keep all memory.
   v_same := v_same and cardinality(v_attrs) = cardinality(p_records.attrs)
     and not exists (
       select
