@@ -1,6 +1,6 @@
 -- Calls an edge function with the round's key, as a sender or a reader does. Returns the body of
--- the answer. Raises an error unless the answer is 200 and comes within a second, because the
--- lane's other jobs wait.
+-- the answer. Raises an error unless the answer is 200 and comes within a second: the lane's other
+-- jobs wait.
 create function logloom_private.canary_call(p_path text, p_key text, p_body jsonb)
 returns jsonb
 language plpgsql
@@ -122,8 +122,8 @@ begin
 end;
 $$;
 
--- Counts the canary's records of the last hour, also of earlier rounds. A record that may still be
--- in the queue does not count as missing.
+-- Counts the canary's records of the last hour. A record that may still be in the queue does not
+-- count as missing.
 create function logloom_private.count_canaries(p_round_id uuid, p_key text)
 returns void
 language plpgsql
@@ -161,8 +161,8 @@ end;
 $$;
 
 -- Does one step of a round, and returns the round. An error ends the round and is stored in it. A
--- timeout does not end it: the function may be starting. The step is then repeated, which is safe
--- because of the idempotency key.
+-- timeout does not end it: the function may be starting. The step is then repeated. The idempotency
+-- key makes this safe.
 create function logloom_private.canary_step(p_step text, p_round_id uuid, p_key text)
 returns logloom_private.canary_rounds
 language plpgsql
@@ -190,7 +190,7 @@ begin
 end;
 $$;
 
--- Runs a step of the job run_canary. If settings.canary_url is set, once a minute a record goes the
+-- Runs a step of the job run_canary. If settings.canary_url is set, a record a minute goes the
 -- whole way from a sender to a reader. The key exists only in the memory of this session. If the
 -- session ends, its round is deleted and does not count.
 create function logloom_private.run_canary()
