@@ -51,8 +51,8 @@ begin
 end;
 $$;
 
--- Lets a collector begin ten minutes ago if it was off for an hour, or failed for a day. What
--- happened before may be much, and alerts would take it for news.
+-- Lets a collector begin ten minutes ago if it was off for an hour, or failed for a day. Older
+-- events may be many, and alerts would take them for new ones.
 create function logloom_private.skip_old_events(p_collector logloom_private.collectors)
 returns logloom_private.collectors
 language plpgsql
@@ -93,8 +93,8 @@ begin
   select c.* into v_row
   from logloom_private.collectors c
   where c.is_on and v_tenant_id is not null
-    -- No collector waits for longer than a day, unless the clock was set back.
-    -- The jobs may come a moment before the minute is over.
+    -- The longest wait of a collector is a day, unless the clock was set back. The jobs may come a
+    -- moment before the minute is over.
     and v_started_at + interval '5 seconds'
       not between c.next_at - interval '25 hours' and c.next_at
   order by c.next_at
@@ -118,7 +118,7 @@ begin
     v_row := logloom_private.store_collected(v_row, v_new.records, v_new.note);
     v_row.cursor := v_new.cursor;
     v_row.read_to := v_new.read_to;
-    -- How logloom-platform read is known later.
+    -- When logloom-platform was read is known later.
     if v_row.name <> 'platform' then
       v_row.failures := 0;
       v_row.last_error := null;
@@ -127,7 +127,7 @@ begin
     v_row.failures := v_row.failures + 1;
     v_row.last_error := left(format('%s: %s', sqlstate, sqlerrm), 500);
   end;
-  -- A slow read is followed by a pause, so that a collector takes at most 1 % of the time.
+  -- A slow read is followed by a pause: a collector takes at most 1 % of the time.
   v_row.next_at := clock_timestamp() + case
     when v_new.is_complete is not false
     then least(greatest(v_row.every, 100 * (clock_timestamp() - v_started_at)), '1 day')

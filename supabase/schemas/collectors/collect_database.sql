@@ -1,5 +1,5 @@
 -- Returns the states of the database that somebody should know of, and its size. key: what the
--- state is about. weight: how bad it is. is_grave: null for what is no fault.
+-- state is about. weight: how bad it is. is_grave: null if it is no fault.
 create function logloom_private.database_states()
 returns table (kind text, key text, weight numeric, is_grave boolean, msg text, attrs jsonb)
 language plpgsql
@@ -64,9 +64,9 @@ begin
 end;
 $$;
 
--- Reads the states of the database. A state that lasts is told again each hour, and at once when
--- its level changes. Of a kind the worst 20 are told, and one record says how many others there
--- are. The cursor has when each was told.
+-- Reads the states of the database. A lasting state is recorded again each hour, and at once when
+-- its level changes. Of each kind the worst 20 are recorded, and one record has the number of
+-- others. The cursor has the time of each one's last record.
 create function logloom_private.collect_database(p_collector logloom_private.collectors)
 returns logloom_private.collected
 language plpgsql

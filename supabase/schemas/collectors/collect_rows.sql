@@ -71,7 +71,7 @@ begin
       )
       from (
         select a.*, case
-          -- A name with \u0000 is valid json and no jsonb.
+          -- A name with \u0000 is valid json, but not valid jsonb.
           when pg_input_is_valid(a.payload::text, 'jsonb') then a.payload::jsonb
         end as event
         from auth.audit_log_entries a
@@ -171,7 +171,7 @@ begin
   v_new.records := v_new.records || v_runs.records;
   v_new.cursor := v_new.cursor || v_runs.cursor;
   v_new.is_complete := v_new.is_complete and v_runs.is_complete;
-  -- That nothing fails is no fault.
+  -- It is no fault if nothing fails.
   v_new.note := null;
   return v_new;
 end;

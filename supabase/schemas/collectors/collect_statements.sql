@@ -1,5 +1,5 @@
 -- Returns a statement without numbers, at most 500 characters. Null if the statement may hold other
--- values: quotes, dollar quotes, comments, or a text that pg_stat_statements keeps as it was sent.
+-- values: quotes, dollar quotes, comments, or a text that pg_stat_statements does not change.
 create function logloom_private.statement_text(p_query text)
 returns text
 language plpgsql

@@ -1,4 +1,4 @@
--- Wakes the edge function logloom-platform, which asks what to read.
+-- Wakes the edge function logloom-platform. The function asks what to read.
 create function logloom_private.collect_platform(p_collector logloom_private.collectors)
 returns logloom_private.collected
 language plpgsql
