@@ -1,5 +1,5 @@
--- Makes the groups that arrivals lack, those with the most records first, as many as the plan
--- allows. The others are counted in the group "others".
+-- Makes the groups that arrivals lack, as many as the plan allows. Those with the most records come
+-- first. The others are counted in the group "others".
 create function logloom_private.add_error_groups(
   p_arrivals logloom_private.error_arrival[],
   p_now timestamptz
@@ -52,9 +52,9 @@ begin
 end;
 $$;
 
--- Whether records that were seen last at p_last_seen make a resolved or ignored group regress. A
--- group resolved in a release regresses only in a release that was first seen later. p_releases: of
--- the records after the resolution; only read if it names a release.
+-- True if records last seen at p_last_seen make a resolved or ignored group regress. A group
+-- resolved in a release regresses only in a release that was first seen later. p_releases: of the
+-- records after the resolution. Only read if the resolution names a release.
 create function logloom_private.error_regresses(
   p_group logloom.error_groups,
   p_releases text[],
@@ -174,7 +174,7 @@ declare
 begin
   perform logloom_private.add_error_groups(p_arrivals, p_now);
   perform logloom_private.note_releases(p_arrivals);
-  -- From now on with the groups that count them.
+  -- From now on, these names stand for the groups that count them.
   v_arrivals := array(
     select row(
       a.tenant_id, coalesce(g.merged_into, g.fingerprint, 'others'), a.service, a.error_type,
@@ -185,7 +185,7 @@ begin
     left join logloom.error_groups g
       on g.tenant_id = a.tenant_id and g.fingerprint = a.fingerprint
   );
-  -- Locked in order, so that two callers cannot deadlock.
+  -- Locked in order: two callers cannot deadlock.
   perform
   from logloom.error_groups g
   where (g.tenant_id, g.fingerprint) in (

@@ -1,7 +1,7 @@
 -- What a record of level error tells about its group. These functions read the names that Sentry,
 -- pino, winston, OpenTelemetry and the Elastic Common Schema use, flat or nested.
 
--- Returns attrs if they may have one of these names. Most have none, and are read only once.
+-- Returns attrs if they may have one of these names. Most have none: then attrs are read only once.
 create function logloom_private.error_attrs(p_attrs jsonb)
 returns jsonb
 language sql
@@ -29,7 +29,7 @@ return left(coalesce(
   substring(left(p_msg, 102) from '^([A-Za-z_][A-Za-z0-9_.$]*): ')
 ), 100);
 
--- The stack trace of an error, also one in the message.
+-- The stack trace of an error: an attribute, or in the message.
 create function logloom_private.error_stack(p_msg text, p_attrs jsonb)
 returns text
 language sql
@@ -65,7 +65,7 @@ return hashtextextended(coalesce(
   p_attrs ->> 'enduser.id', p_attrs #>> '{usr,id}'
 ), 0);
 
--- The first line of a message, without what varies at the first glance (rough_shape).
+-- The first line of a message, after a first quick replacement (rough_shape).
 create function logloom_private.error_shape(p_msg text)
 returns text
 language sql
@@ -161,7 +161,7 @@ end;
 $$;
 
 -- Decides which group a record belongs to: 16 hexadecimal digits. p_place: error_place of its
--- stack; p_template: of its message, which counts only without a place.
+-- stack. p_template: the template of its message, used only without a place.
 create function logloom_private.error_fingerprint(
   p_service text,
   p_error_type text,
@@ -182,7 +182,7 @@ begin
 end;
 $$;
 
--- The title of a group: never a message, which may name a person.
+-- The title of a group: never a message, because messages may name a person.
 create function logloom_private.error_title(p_error_type text, p_template text)
 returns text
 language sql
@@ -193,7 +193,7 @@ return left(case
   else p_error_type || ': ' || p_template
 end, 300);
 
--- How many hashes of users a group keeps: above this number, the number of users is estimated with
+-- How many hashes of users a group keeps. Above this number, the number of users is estimated with
 -- a standard error of 6 %.
 create function logloom_private.error_users_kept()
 returns integer

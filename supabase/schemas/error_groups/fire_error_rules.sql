@@ -1,5 +1,5 @@
--- What an alert about a group says of it. A rule in a view names only what all records of the group
--- have, and nothing that may be hidden.
+-- What an alert about a group says. A rule in a view names only what all records of the group have
+-- and no view hides.
 create function logloom_private.error_alert_group(
   p_rule logloom.alert_rules,
   p_group logloom.error_groups
@@ -22,7 +22,7 @@ end;
 $$;
 
 -- Fires the rules of the kind new_error for new and regressed groups, if the rule's query and view
--- find one of the records. In one step a rule fires for as many groups as a rule with by may have.
+-- find one of the records. In one step a rule fires for at most as many groups as a rule with by.
 create function logloom_private.fire_error_rules(
   p_events logloom_private.error_event[],
   p_now timestamptz
@@ -107,8 +107,8 @@ begin
 end;
 $$;
 
--- Ends the incidents of groups that were resolved or ignored. A rule with notify_on_recovery tells
--- it.
+-- Ends the incidents of groups that were resolved or ignored. A rule with notify_on_recovery sends
+-- a message.
 create function logloom_private.end_error_incidents(
   p_tenant_id text,
   p_fingerprints text[],

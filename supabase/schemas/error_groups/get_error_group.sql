@@ -192,7 +192,7 @@ begin
   );
   v_sample := logloom_private.newest_errors_sql(
     v_scope, tstzrange(v_to - interval '24 hours', v_to),
-    -- In a view, the service of a group that others have is not told.
+    -- A view does not show the service of a group that others have.
     case when v_log.id is not null then coalesce(v_log.service, '')
       when not v_is_own and v_group.fingerprint <> 'others' and cardinality(v_members) = 1
         then coalesce(v_group.service, '') end,

@@ -14,7 +14,7 @@ as $$
 begin
   if logloom_private.makes_own_groups(p_scope) then
     if p_new_since is not null then
-      -- When a group was new is known of all records only.
+      -- Only all records together tell when a group was new.
       perform logloom_private.refuse('error_groups.view_cannot_tell_new');
     end if;
     perform logloom_private.take_search_slot(p_scope);
@@ -36,7 +36,7 @@ begin
   return query
   select e.*
   from logloom.error_groups g
-  -- The hours and addresses of a page are added later, which is quicker than for all groups.
+  -- The hours and addresses are added for the groups of a page only. This is quicker.
   cross join lateral logloom_private.error_group_of(g, null, null, p_now) e
   where g.tenant_id = p_scope.tenant_id and g.merged_into is null
     and (p_service is null or coalesce(g.service, '') = p_service)

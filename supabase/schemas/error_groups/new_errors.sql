@@ -13,7 +13,7 @@ language sql
 immutable
 return 1000;
 
--- Returns the write sequence at which a step ends: p_to, or an earlier one after
+-- Returns the write sequence at which a step ends. This is p_to, or an earlier one after
 -- error_step_records() errors. The records of one write sequence are never cut.
 create function logloom_private.error_step_end(p_from bigint, p_to bigint, p_range tstzrange)
 returns bigint

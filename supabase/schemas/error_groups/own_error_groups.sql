@@ -1,13 +1,13 @@
--- Whether a scope sees only some records. Then groups are made from these, because the stored
--- counts tell of all.
+-- Whether a scope sees only some records. Then groups are made from these records: the stored
+-- counts include all.
 create function logloom_private.makes_own_groups(p_scope logloom_private.reading_scope)
 returns boolean
 language sql
 immutable
 return p_scope.filter is not null or p_scope.hidden_fields is not null;
 
--- Builds SQL for the newest p_records errors of a scope in a range. p_service: only of this
--- service; '' of none, null of all. PT403 if the scope hides what decides the groups.
+-- Builds SQL for the newest p_records errors of a scope in a range. p_service: only errors of this
+-- service. '' means none, null all. PT403 if the scope hides what decides the groups.
 create function logloom_private.newest_errors_sql(
   p_scope logloom_private.reading_scope,
   p_range tstzrange,
@@ -47,9 +47,9 @@ begin
 end;
 $$;
 
--- Makes groups from arrivals that are not stored: those of a reader who sees only some records.
--- People, notes and times of changes are the tenant's, so these groups have none. state: open,
--- resolved or ignored.
+-- Makes groups from arrivals that are not stored, for a reader who sees only some records. People,
+-- notes and times of changes are the tenant's, so these groups have none. state: open, resolved or
+-- ignored.
 create function logloom_private.own_error_groups(
   p_tenant_id text,
   p_arrivals logloom_private.error_arrival[],

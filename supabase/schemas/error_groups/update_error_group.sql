@@ -1,4 +1,4 @@
--- Moves the counts of groups to p_into, which counts their records from now on.
+-- Moves the counts of groups to p_into. From now on p_into counts their records.
 create function logloom_private.merge_error_groups(
   p_tenant_id text,
   p_fingerprints text[],
@@ -100,7 +100,7 @@ begin
   elsif p_assigned_to <> '' then
     v_assignee := logloom_private.assignee_named(v_tenant_id, v_user_id, p_assigned_to);
   end if;
-  -- Locked in order, so that two callers and the job cannot deadlock.
+  -- Locked in order: two callers and the job cannot deadlock.
   v_held := array(
     select g.fingerprint
     from logloom.error_groups g
@@ -172,8 +172,8 @@ comment on function public.update_error_group(text[], text, text, text, text, te
   'most 2000 characters, empty for none. p_merge_into: fingerprint of the group that counts '
   'their records from now on; this cannot be undone. Errors: PT400, PT401, PT403, PT404.';
 
--- Writes audit events for changes of groups by people, who alone change updated_at. They say that a
--- note was written, without its text: nobody could remove the text from the audit log.
+-- Writes audit events for changes of groups by people. Only people change updated_at. They do not
+-- have a note's text, because nobody could remove it from the audit log.
 create function logloom_private.audit_error_groups()
 returns trigger
 language plpgsql
