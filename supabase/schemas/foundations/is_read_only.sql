@@ -1,5 +1,5 @@
--- Whether this database is read-only. Checks the default for new transactions, too, because
--- PostgREST begins read-write transactions in any case.
+-- Whether this database is read-only. Also checks the default for new transactions: PostgREST
+-- begins read-write transactions in any case.
 create function logloom_private.is_read_only()
 returns boolean
 language sql

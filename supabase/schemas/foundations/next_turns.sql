@@ -7,9 +7,8 @@ create type logloom_private.tenant_work as (
 );
 
 -- Chooses the due work that may start now. At most p_open_limit pieces are in progress at a time.
--- The tenant with the fewest pieces in progress comes first, and no tenant takes more places than
--- stay free for others. So a receiver that hangs does not delay other tenants and cannot take every
--- place.
+-- The tenant with the fewest pieces in progress comes first. Each tenant leaves as many places free
+-- as it takes. So a receiver that hangs does not delay other tenants and cannot take every place.
 create function logloom_private.next_turns(
   p_work logloom_private.tenant_work[],
   p_open_limit integer,
@@ -44,11 +43,11 @@ begin
 end;
 $$;
 
--- Returns how long to wait after p_attempts attempts: three times longer after each one, but at
--- most p_longest. Varies by 20 % up or down, so that work does not fail and retry together.
+-- Returns how long to wait after p_attempts attempts: each time three times longer, at most
+-- p_longest. Varies by 20 % up or down, so work that failed together is not retried together.
 create function logloom_private.back_off(p_attempts integer, p_first interval, p_longest interval)
 returns interval
 language sql
 volatile
--- The factor is at most 3^20, so that the interval does not overflow. By then p_longest applies.
+-- The factor is at most 3^20: the interval does not overflow. By then p_longest applies.
 return (0.8 + 0.4 * random()) * least(p_first * power(3, least(p_attempts - 1, 20)), p_longest);

@@ -36,8 +36,8 @@ begin
 end;
 $$;
 
--- Reads the time in a parameter: ISO 8601 (UTC without a zone), or now with a shift as in queries
--- (query_time). Null stays null. Raises PT400 for any other text.
+-- Reads the time in a parameter: ISO 8601 (UTC without a zone), or now with a shift as in queries.
+-- Null stays null. Raises PT400 for any other text.
 create function logloom_private.time_parameter(p_name text, p_text text)
 returns timestamptz
 language plpgsql

@@ -6,7 +6,7 @@ language sql
 stable
 return nullif(current_setting('request.headers', true), '')::json ->> 'x-logloom-project';
 
--- Raises PT409 if the calling edge function belongs to another project: this database is then a
+-- Raises PT409 if the calling edge function belongs to another project. This database is then a
 -- copy, and the original does the work. Our own project is the one whose function calls first.
 create function logloom_private.require_own_project()
 returns void
@@ -89,8 +89,8 @@ return regexp_replace(
   '^(http://.*):80$', '\1'
 );
 
--- Calls an edge function, which authenticates the caller by a secret in a header and answers 202 at
--- once. Does not wait for the answer, unless the project has no pg_net.
+-- Calls an edge function. The function authenticates the caller by a secret in a header and answers
+-- 202 at once. Does not wait for the answer, unless the project has no pg_net.
 create function logloom_private.call_function(p_url text, p_header text, p_secret text)
 returns void
 language plpgsql

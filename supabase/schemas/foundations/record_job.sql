@@ -1,4 +1,4 @@
--- Records the result of a step of a job. Without p_error the step succeeded, unless it recorded an
+-- Records the result of a step of a job. Without p_error the step succeeded, if it recorded no
 -- error itself. Without p_next_at the time of the next run stays.
 create function logloom_private.record_job(
   p_job text,

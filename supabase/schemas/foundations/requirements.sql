@@ -1,4 +1,4 @@
--- Refuses to install over Logloom before 1.0.0, which has other tables under the same names.
+-- Refuses to install over Logloom before 1.0.0: it has other tables under the same names.
 do $$
 begin
   if to_regclass('logloom_private.installation') is not null then

@@ -7,6 +7,6 @@ comment on schema logloom_private is
 
 revoke all on schema logloom from public;
 grant usage on schema logloom to anon, authenticated, service_role, supabase_auth_admin;
--- The pre-request check runs as the role of the request, which may be a role of the project's own.
--- So every role needs this schema. PUBLIC may only call the check in it.
+-- The pre-request check runs as the role of the request, possibly a role of the project's own. So
+-- every role needs this schema. PUBLIC may only call the check in it.
 grant usage on schema logloom_private to public;

@@ -1,7 +1,7 @@
--- Returns true at once while the search is shorter than search_free_time. After that, waits for a
--- scan slot that no other search of the tenant holds. Called every few hundred records. Parallel
--- safe although it takes a lock: the leader shares its worker's lock, and takes the lock again when
--- the worker has ended.
+-- Returns true at once while the search is shorter than search_free_time. After that, waits until
+-- no other search of the tenant holds the same scan slot. Called every few hundred records.
+-- Parallel safe although it takes a lock: the leader shares its worker's lock, and takes the lock
+-- again when the worker has ended.
 create function logloom_private.take_scan_slot(
   p_scan text default current_setting('logloom.scan', true)
 )

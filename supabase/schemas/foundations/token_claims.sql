@@ -1,6 +1,6 @@
 -- Reads the claims in the token of an Authorization header, before PostgREST has read them.
 -- PostgREST verifies the signature. Returns null if the header has no token of three parts. Returns
--- {}, which names nobody, if the claims are not a JSON object or have a duplicate member.
+-- {} (nobody) if the claims are not a JSON object or have a duplicate member.
 create function logloom_private.sent_claims(p_authorization text)
 returns jsonb
 language plpgsql
@@ -40,8 +40,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return nullif(current_setting('request.jwt.claims', true), '')::jsonb;
--- jsonb cannot hold NUL or half a surrogate pair, and only so many levels. A token that has one, or
--- more, counts as no token.
+-- jsonb cannot hold NUL or half a surrogate pair, and its depth is limited. A token with such
+-- claims counts as no token.
 exception when data_exception or statement_too_complex then
   return null;
 end;
@@ -97,8 +97,8 @@ begin
 end;
 $$;
 
--- Raises PT403 for a token from an anonymous sign-in, unless the setting tenants_by_anonymous_users
--- lets anonymous users create tenants.
+-- Raises PT403 for a token from an anonymous sign-in. The setting tenants_by_anonymous_users allows
+-- it.
 create function logloom_private.require_lasting_user(p_claims jsonb)
 returns void
 language plpgsql

@@ -1,4 +1,3 @@
--- API keys.
 create function logloom_private.api_keys_errors()
 returns setof logloom_private.error
 language plpgsql

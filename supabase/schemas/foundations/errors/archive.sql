@@ -1,4 +1,3 @@
--- The archive.
 create function logloom_private.archive_errors()
 returns setof logloom_private.error
 language plpgsql

@@ -1,4 +1,3 @@
--- The audit trail.
 create function logloom_private.audit_errors()
 returns setof logloom_private.error
 language plpgsql

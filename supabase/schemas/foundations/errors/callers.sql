@@ -1,4 +1,3 @@
--- The caller of an operation.
 create function logloom_private.callers_errors()
 returns setof logloom_private.error
 language plpgsql

@@ -1,4 +1,3 @@
--- Error groups.
 create function logloom_private.error_groups_errors()
 returns setof logloom_private.error
 language plpgsql

@@ -1,4 +1,3 @@
--- Everything as files.
 create function logloom_private.files_errors()
 returns setof logloom_private.error
 language plpgsql

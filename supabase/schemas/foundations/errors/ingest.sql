@@ -1,4 +1,3 @@
--- Requests of senders.
 create function logloom_private.ingest_errors()
 returns setof logloom_private.error
 language plpgsql

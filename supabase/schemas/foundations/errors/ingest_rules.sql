@@ -1,4 +1,3 @@
--- Ingest rules.
 create function logloom_private.ingest_rules_errors()
 returns setof logloom_private.error
 language plpgsql

@@ -1,4 +1,3 @@
--- Portal sessions.
 create function logloom_private.portal_errors()
 returns setof logloom_private.error
 language plpgsql

@@ -1,4 +1,3 @@
--- Reading with an API key.
 create function logloom_private.reading_errors()
 returns setof logloom_private.error
 language plpgsql

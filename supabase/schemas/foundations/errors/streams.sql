@@ -1,4 +1,3 @@
--- Log streams.
 create function logloom_private.streams_errors()
 returns setof logloom_private.error
 language plpgsql

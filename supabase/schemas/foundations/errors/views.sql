@@ -1,4 +1,3 @@
--- Views of logs.
 create function logloom_private.views_errors()
 returns setof logloom_private.error
 language plpgsql
