@@ -1,6 +1,6 @@
 -- Turns a copy of the database into a project of its own. For postgres to call. Drops pending
--- notifications and batches and forgets archive files, because the original project sends and
--- deletes them itself. Refuses unless functions of another project have called this database.
+-- notifications and batches and forgets archive files: they belong to the original project. Refuses
+-- if only this project's functions have called the database.
 create function logloom_private.begin_anew()
 returns text
 language plpgsql

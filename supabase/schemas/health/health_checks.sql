@@ -37,8 +37,8 @@ begin
 end;
 $$;
 
--- Returns the check of the writer: how long ago it last ran. Runs that ingest started count as
--- well. If the writer never ran, the time is infinite.
+-- Returns the check of the writer: how long ago it last ran. Runs that ingest started also count.
+-- If the writer never ran, the time is infinite.
 create function logloom_private.writer_health(p_now timestamptz)
 returns jsonb
 language plpgsql

@@ -97,8 +97,8 @@ declare
     'jobs', logloom_private.job_health(v_now)
   );
   v_status constant text := logloom_private.worst_status(v_checks);
-  -- The service is ready while a receiver fails, because the receiver belongs to one tenant. The
-  -- same holds for a collector that fails, and for storage until ingest is refused.
+  -- The service is ready while a receiver fails: the receiver belongs to one tenant. The same holds
+  -- for a collector that fails, and for storage until ingest is refused.
   v_ready constant text := logloom_private.worst_status(
     v_checks - '{streams,collectors}'::text[]
       - case v_checks #>> '{storage,status}' when 'degraded' then 'storage' else '' end
