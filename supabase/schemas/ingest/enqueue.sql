@@ -8,7 +8,7 @@ return (
   || '7' || substr(gen_random_uuid()::text, 16, 17) || '0000'
 )::uuid;
 
--- Adds a batch to the open slot, with the size of each event's record: the bytes of its JSON text.
+-- Adds a batch to the open slot, with the size of each event's record (the bytes of its JSON text).
 -- Raises PT413 if a record is too large.
 create function logloom_private.enqueue(
   p_state logloom_private.ingest_state,
@@ -31,8 +31,8 @@ begin
   if v_dropped > 0 and (select s.count_dropped from logloom_private.settings s) then
     v_billed := v_events + v_dropped;
   end if;
-  -- Enqueues share this lock; closing a slot takes it exclusively. So no transaction still writes
-  -- to a closed slot. The pointer is read after the lock, with a later snapshot.
+  -- Enqueues share this lock. Closing a slot takes it alone. So no transaction still writes to a
+  -- closed slot. The pointer is read after the lock, with a later snapshot.
   perform pg_advisory_xact_lock_shared(logloom_private.lock_key('queue'));
   insert into logloom_private.queue (
     slot, batch_id, batch_key, tenant_id, key_id, received_at, events, bytes, ts_min, ts_max,

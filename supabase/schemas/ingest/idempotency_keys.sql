@@ -5,8 +5,8 @@ language sql
 immutable
 return interval '24 hours';
 
--- Returns an answer without its list of errors, which can be long. Adds the allowed range of ts and
--- number of spans, from which the list can be made again.
+-- Returns an answer without its list of errors, because the list can be long. Adds the allowed
+-- range of ts and the number of spans: they are enough to make the list again.
 create function logloom_private.without_errors(
   p_state logloom_private.ingest_state,
   p_answer json

@@ -32,7 +32,7 @@ begin
 end;
 $$;
 
--- Answers a request without events: the sender is authenticated, and may send events of this size.
+-- Answers a request without events. The sender is authenticated, and may send events of this size.
 create function logloom_private.limits_of_sender(p_state logloom_private.ingest_state)
 returns logloom_private.ingest_answer
 language plpgsql
@@ -130,7 +130,7 @@ declare
   v_accepted integer;
 begin
   if v_has_rate and not v_is_let_in then
-    -- This check takes no lock, so a request that is refused here delays nobody and writes nothing.
+    -- This check takes no lock: a request that is refused here delays nobody.
     perform logloom_private.check_rate(p_state, b)
     from logloom_private.rate_buckets b
     where b.tenant_id = p_state.tenant_id;
@@ -155,7 +155,7 @@ begin
     return row(logloom_private.rules_of(p_state), '{}'::jsonb, 0, 412);
   end if;
   if v_earlier_answer ->> 'takes_to' is not null then
-    -- Uses the limits of the first answer, so that the same events are rejected again.
+    -- Uses the limits of the first answer: the same events are rejected again.
     p_state.keeps_from := v_earlier_answer ->> 'keeps_from';
     p_state.takes_to := v_earlier_answer ->> 'takes_to';
     p_state.spans_left := v_earlier_answer ->> 'spans_left';

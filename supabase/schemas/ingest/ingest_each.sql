@@ -20,7 +20,7 @@ declare
   v_hint text;
 begin
   foreach v_text in array p_requests loop
-    -- A block for each request, so that a refusal does not affect the others.
+    -- A block for each request: a refusal does not affect the others.
     begin
       v_request := logloom_private.request_of_text(v_text);
       if v_state is null

@@ -1,5 +1,5 @@
--- Gives a record of the database a level of ours and an object of attributes, as the function
--- ingest does before it applies rules.
+-- Gives a record of the database one of our levels and an object of attributes, as the function
+-- ingest does.
 create function logloom_private.normal_record(own logloom_private.own_record)
 returns logloom_private.own_record
 language plpgsql
@@ -59,7 +59,8 @@ $$;
 -- limits or the rate of events are used up, or the tenant does not exist. Refuses single ones whose
 -- ts is out of range. usage_days counts both. Raises an error for what passes (queue or storage
 -- full, read-only): the caller keeps its records. The watermark assumes that the caller commits
--- within enqueue_timeout(). p_claims: of the records' token, so that it creates the tenant.
+-- within enqueue_timeout(). p_claims: the claims of the records' token. With them it can create the
+-- tenant.
 create function logloom_private.ingest_own(
   p_tenant_id text,
   p_records logloom_private.own_record[],

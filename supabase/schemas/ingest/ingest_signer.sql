@@ -1,6 +1,6 @@
 -- Returns the digest of the API key that signed a message. p_signature is the message's HMAC-SHA256
 -- with the hex digest of the key. Only somebody who knows the digest learns it. Raises PT401 if the
--- signature is wrong, also if there is no such key.
+-- signature is wrong or the key does not exist.
 create function logloom_private.digest_of_signer(
   p_key_id uuid,
   p_signature text,

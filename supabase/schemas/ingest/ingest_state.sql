@@ -28,7 +28,7 @@ begin
 end;
 $$;
 
--- Returns the sender of a request and the sender's limits, for all p_requests requests of one call.
+-- Returns the sender of a request and the sender's limits, for the p_requests requests of one call.
 -- Raises PT401, PT403 or PT404.
 create function logloom_private.ingest_state(
   p_tenant_id text,

@@ -1,4 +1,4 @@
--- The parameter has no name, so that PostgREST passes a text/plain body on unchanged.
+-- The parameter has no name: PostgREST then passes a text/plain body on unchanged.
 create function public.ingest_text(text default '')
 returns json
 language plpgsql

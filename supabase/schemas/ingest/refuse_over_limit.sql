@@ -1,5 +1,5 @@
--- Raises the error of a limit. Its text has p_limit. Its headers say that the limit applies until
--- p_reset_at, and include p_headers.
+-- Raises the error of a limit. Its text has p_limit. Its headers say until when (p_reset_at), and
+-- include p_headers.
 create function logloom_private.refuse_over_limit(
   p_state logloom_private.ingest_state,
   p_error text,

@@ -1,4 +1,4 @@
--- Returns the values for which p_is_kept is true; null if none is left.
+-- Returns the values for which p_is_kept is true. Null if none is left.
 create function logloom_private.kept_values(p_values anyarray, p_is_kept boolean[])
 returns anyarray
 language plpgsql
@@ -17,9 +17,9 @@ begin
 end;
 $$;
 
--- Turns guessed times that are out of range back into attributes: they were not times. These events
--- get the time of receipt, so equal requests may be different events. A key made from the body is
--- removed; a key from the sender stays.
+-- Turns guessed times that are out of range back into attributes. These events get the time of
+-- receipt, and equal requests may then be different events. So a key made from the body is removed;
+-- a key from the sender stays.
 create function logloom_private.without_wrong_guesses(
   p_request logloom_private.ingest_request,
   p_state logloom_private.ingest_state

@@ -1,8 +1,8 @@
 -- Masks of the records and audit events that the database itself makes. The function ingest has the
 -- same detectors in _shared/ingest_rules.
 
--- Lists the detectors in the order in which masks apply them: a part of a longer secret comes last.
--- What a group of a pattern matches stays.
+-- Lists the detectors in the order of masking: the longer secret comes first. What a group of a
+-- pattern matches stays.
 create function logloom_private.mask_detectors()
 returns table (name text, pattern text)
 language plpgsql
@@ -44,8 +44,8 @@ begin
 end;
 $$;
 
--- Returns the masks of texts of an action "mask". A hash needs the key, which only edge functions
--- can open, so labels have none here.
+-- Returns the masks of texts of an action "mask". Labels have no hash here: only edge functions can
+-- open its key.
 create function logloom_private.text_masks(p_action jsonb)
 returns logloom_private.text_mask[]
 language plpgsql
@@ -106,8 +106,8 @@ begin
 end;
 $$;
 
--- Masks the card numbers or IBANs of a text. A number may stand between other words, so each word
--- may begin one. It continues over single spaces and hyphens.
+-- Masks the card numbers or IBANs of a text. A number may begin at each word and continue over
+-- single spaces and hyphens.
 create function logloom_private.masked_numbers(
   p_text text,
   p_mask logloom_private.text_mask,
@@ -161,7 +161,7 @@ begin
 end;
 $$;
 
--- Masks a text. After p_until, the text is replaced whole: a mask never lets a text pass unchecked.
+-- Masks a text. After p_until, the text is replaced whole: no text passes unchecked.
 create function logloom_private.masked_text(
   p_text text,
   p_masks logloom_private.text_mask[],
@@ -189,7 +189,7 @@ end;
 $$;
 
 -- Masks the texts, numbers and keys of a JSON value. Keys that become equal are numbered. p_depth:
--- levels that it may still have; deeper values become a text.
+-- how many levels it may still have. Deeper values become a text.
 create function logloom_private.masked_json(
   p_value jsonb,
   p_masks logloom_private.text_mask[],
