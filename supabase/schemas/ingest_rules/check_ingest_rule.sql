@@ -31,14 +31,14 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role reads the key of a tenant
 begin
-  -- Without this row, which has the version, no request would get the rule.
+  -- This row has the version. Without it no request would get the rule.
   insert into logloom_private.ingest_rule_sets (tenant_id) values (new.tenant_id)
   on conflict do nothing;
   new.name := logloom_private.trim_space(new.name);
   new.condition := nullif(logloom_private.trim_space(new.condition), '');
   new.compiled := jsonb_build_object('id', new.rule_id)
     || logloom_private.compiled_rule(new.tenant_id, new.condition, new.action);
-  -- With the conditions of keep as they were written.
+  -- Keeps the conditions of keep as they were written.
   new.action := (new.compiled -> 'do') || coalesce(
     jsonb_strip_nulls(jsonb_build_object('keep', new.action -> 'keep')), '{}'
   );

@@ -10,7 +10,7 @@ declare
   -- The service notes what it did in logloom_… and sample_rate.
   v_name constant text := '(%1$s like_regex "^[^[:cntrl:]]{1,200}$" && '
     '!(%1$s starts with "logloom_") && %1$s != "sample_rate")';
-  -- type() does not look into arrays, as comparisons do.
+  -- Unlike comparisons, type() does not look into arrays.
   v_target constant text := '(%1$s.f.type() == "string" && %1$s.f == $fields[*] && !exists(%1$s.a)'
     ' || %1$s.a.type() == "string" && ' || replace(v_name, '%1$s', '%1$s.a')
     || ' && !exists(%1$s.f))';
