@@ -1,8 +1,7 @@
 -- Builds the statements that add and remove records, together with their counts, days and write
--- sequences. Only forget_tenants_day has a statement of its own. There is no trigger: a sharded
--- table allows none, and one could be forgotten. The statements only add rows to the counts; a
--- removal adds negative counts. So two statements never wait for the same row. A job sums the rows
--- up.
+-- sequences. Only forget_tenants_day does not use it. There is no trigger: a sharded table allows
+-- none, and one could be forgotten. The statements only add rows to the counts; a removal adds
+-- negative counts. So two statements never wait for the same row. A job sums the rows up.
 
 -- At most this many services of a tenant are counted separately in a minute.
 create function logloom_private.max_counted_services()
@@ -17,7 +16,7 @@ create function logloom_private.added_counts_sql(p_added text)
 returns text
 language sql
 stable
--- Sorting by bytes takes a third of the time of sorting in the database's collation.
+-- Sorting by bytes takes a third of the time of sorting in the collation of the database.
 return format(
   $query$
     -- A name longer than 200 characters is counted with others. So are services after the minute's
@@ -87,8 +86,8 @@ create function logloom_private.removed_records_sql(p_delete text)
 returns text
 language sql
 stable
--- Subtracts under the service's own name, even if the service was counted together with others. The
--- sums stay right, and compact_log_counts corrects the rows.
+-- Subtracts under the service's own name, even if it was counted with others. The sums stay right,
+-- and compact_log_counts corrects the rows.
 return format(
   $query$
     with changed as (

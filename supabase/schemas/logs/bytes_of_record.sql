@@ -19,8 +19,8 @@ return octet_length(
   || ',"attrs":'
 ) + octet_length(to_json(p_tenant_id)::text) + octet_length(to_json(p_received_at)::text);
 
--- Returns the bytes of a record's JSON text, as measured when it was accepted. A record from before
--- this measurement is measured now; all its fields must have been read.
+-- Returns the bytes of a record's JSON text, as measured when it was accepted. A record without
+-- this measurement is measured now. All its fields must have been read.
 create function logloom_private.bytes_of_record(p_log logloom.logs)
 returns integer
 language sql

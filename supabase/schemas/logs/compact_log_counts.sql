@@ -1,5 +1,5 @@
 -- Summarizes the new pages of a day's index by write sequence. Every live tail reads all pages that
--- are not summarized, and autovacuum summarizes them only after a minute or more.
+-- are not summarized. Autovacuum comes only after a minute or more.
 create function logloom_private.summarize_writes(p_day date)
 returns void
 language plpgsql
@@ -44,7 +44,7 @@ begin
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('log_counts')) then
     return null;
   end if;
-  -- Takes whole minutes of a tenant, so that negative counts meet the counts that they reduce.
+  -- Takes whole minutes of a tenant: negative counts then meet the counts that they reduce.
   with minutes as (
     select distinct d.tenant_id, d.minute
     from (

@@ -100,8 +100,8 @@ end;
 $$;
 
 -- Runs the hourly job: creates the partitions of today and the coming days, with our names and with
--- row-level security. No migration calls it. Otherwise `supabase db diff` of every project would
--- show the partition of the day on which the migration was written.
+-- row-level security. No migration calls it. Otherwise `supabase db diff` would show the partition
+-- of the day on which the migration was written.
 create function logloom_private.maintain_partitions()
 returns void
 language plpgsql
@@ -133,7 +133,7 @@ begin
       p_default_table := false
     );
   end if;
-  -- Excludes the table from the project's own maintenance of all tables, which would create days in
+  -- Excludes the table from the project's own maintenance of all tables: that would create days in
   -- its own time zone.
   update partman.part_config
   set infinite_time_partitions = true, automatic_maintenance = 'off', premake = v_days_ahead

@@ -1,6 +1,6 @@
 -- Log records in daily partitions, named logs_YYYY_MM_DD, in UTC.
 
--- Columns of 8 bytes come first, so that nothing is padded.
+-- Columns of 8 bytes come first: nothing is padded.
 create table logloom.logs (
   ts timestamptz not null,
   received_at timestamptz not null,
@@ -24,7 +24,7 @@ create table logloom.logs (
 partition by range (ts);
 
 -- Finds new records: they may have any ts, but are at the end of their partition. Ranges of 4 MB:
--- even at full speed, the writer then requests no more summaries than autovacuum remembers.
+-- even at full speed, autovacuum remembers all requests for summaries.
 create index logs_write_seq_idx on logloom.logs
 using brin (write_seq) with (pages_per_range = 512, autosummarize = on);
 
@@ -32,7 +32,7 @@ using brin (write_seq) with (pages_per_range = 512, autosummarize = on);
 create index logs_errors_idx on logloom.logs (write_seq) where level = 'error';
 
 -- req_id is the only field that is often searched alone over many days. The index has only its
--- beginning, because an index refuses values longer than a third of a page.
+-- beginning: longer values may not fit.
 create index logs_tenant_id_req_id_idx
 on logloom.logs (tenant_id, left(req_id, 200))
 where req_id is not null;
@@ -42,8 +42,7 @@ alter table logloom.logs alter column attrs set compression lz4;
 
 create policy logs_select_tenant on logloom.logs
 for select to authenticated
--- A subquery would call the function only once, but a sharded table allows none in its policies.
--- This does not matter, because no operation reads through this policy.
+-- A sharded table allows no subquery in its policies.
 using (tenant_id = logloom_private.current_tenant_id());
 
 grant select on logloom.logs to authenticated, service_role;
