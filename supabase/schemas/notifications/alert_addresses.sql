@@ -80,7 +80,7 @@ begin
 end;
 $$;
 
--- Confirms an address of the tenant by the code that was mailed to it, or counts a wrong attempt.
+-- Confirms an address of the tenant by the mailed code, or counts a wrong attempt.
 create function logloom_private.confirm_address(p_email text, p_code text)
 returns jsonb
 language plpgsql
@@ -115,7 +115,7 @@ begin
   if v_address.tries >= logloom_private.confirmation_tries() then
     perform logloom_private.refuse('notifications.code_was_tried_too_often');
   end if;
-  -- Compares hashes, so that the time it takes says nothing about the code.
+  -- Compares hashes: the time it takes says nothing about the code.
   if extensions.crypt(v_code, v_address.code_hash) <> v_address.code_hash then
     update logloom_private.notification_addresses a
     set tries = a.tries + 1

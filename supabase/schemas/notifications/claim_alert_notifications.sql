@@ -15,8 +15,7 @@ comment on type public.logloom_claimed_notification is
   'A notification to deliver now, and the secrets that sign it (some may still be unsealed). If '
   'not is_complete, complete_alert_notification adds the link and the newest records to the body.';
 
--- Returns the due notifications, and whether they exceed what their tenant's plan allows in this
--- hour.
+-- Returns the due notifications, and whether they exceed their tenant's plan in this hour.
 create function logloom_private.due_notifications()
 returns table (
   notification_id uuid, tenant_id text, next_attempt_at timestamptz, is_beyond_plan boolean,
@@ -94,7 +93,7 @@ begin
 end;
 $$;
 
--- Postpones due notifications that exceed what their tenant's plan allows in this hour.
+-- Postpones due notifications that exceed their tenant's plan in this hour.
 create function logloom_private.postpone_notifications()
 returns void
 language plpgsql
@@ -120,7 +119,7 @@ begin
     else
       update logloom_private.notifications n
       set claim_id = null,
-        -- Spread, so that not all tenants send in the same second.
+        -- Spread: not all tenants send in the same second.
         next_attempt_at = v_next_hour + random() * interval '1 minute',
         last_error = format(
           'The plan allows %s in an hour: this one waits for the next hour', v_beyond.channel_limit
@@ -197,7 +196,7 @@ begin
     set claim_id = gen_random_uuid(),
       attempts = n.attempts + 1,
       last_attempt_at = now(),
-      -- Due again unless it is settled by then. A delivery takes less time.
+      -- Due again if it is not settled by then. A delivery takes less time.
       next_attempt_at = now() + interval '60 seconds'
     where n.notification_id = any(v_ids)
     returning n as notification

@@ -5,8 +5,7 @@ language sql
 immutable
 return interval '24 hours';
 
--- Adds an alert to the rule's notification that still collects alerts, if any, and returns this
--- notification.
+-- Adds an alert to the rule's open notification, if there is one, and returns it.
 create function logloom_private.collect_alert(
   p_rule logloom.alert_rules,
   p_purpose text,
@@ -101,7 +100,7 @@ $$;
 -- Adds a notification for each destination of the rule that the tenant's preferences allow. With
 -- group_wait_seconds, one notification collects several alerts. A notification to an unconfirmed
 -- address fails at once. p_purpose: alert, recovery or test. A recovery goes where the alert went.
--- During a silence a recovery only goes to a pager, which keeps an incident of its own.
+-- During a silence a recovery only goes to a pager: a pager keeps its own incident.
 create function logloom_private.enqueue_notifications(
   p_rule logloom.alert_rules,
   p_purpose text,

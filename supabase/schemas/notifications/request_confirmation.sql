@@ -28,7 +28,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Takes 48 random bits for a million codes, so that all codes are almost equally likely.
+  -- Takes 48 random bits for a million codes: all are almost equally likely.
   v_code constant text := lpad((
     (('x' || encode(extensions.gen_random_bytes(6), 'hex'))::bit(48)::bigint) % 1000000
   )::text, 6, '0');
@@ -144,7 +144,7 @@ begin
     where n.tenant_id = p_rule.tenant_id and n.purpose = 'confirmation'
       and n.created_at > now() - logloom_private.confirmation_lifetime()
   ) m;
-  -- All rules with the address share one code, unless somebody asks for another.
+  -- All rules with the address share one code.
   if v_mails.is_under_way
     or v_mails.last_at > now() - interval '1 minute'
     or not p_is_repeat and exists (

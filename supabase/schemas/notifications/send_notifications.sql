@@ -40,8 +40,8 @@ begin
 end;
 $$;
 
--- First gives up expired notifications, for which no edge function is needed. Then wakes
--- logloom-notify if a notification is due or a secret must be sealed.
+-- First gives up expired notifications: this needs no edge function. Then wakes logloom-notify if a
+-- notification is due or a secret must be sealed.
 create function logloom_private.send_notifications()
 returns interval
 language plpgsql

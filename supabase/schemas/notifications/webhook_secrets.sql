@@ -40,7 +40,7 @@ end;
 $$;
 
 -- Replaces a secret of a rule, wherever it is stored, with a sealed text. p_digest is the hex
--- SHA-256 of the secret, so that the secret itself is not sent.
+-- SHA-256 of the secret: the secret itself is not sent.
 create function logloom_private.put_sealed(p_rule_id uuid, p_digest text, p_sealed text)
 returns void
 language plpgsql
@@ -195,8 +195,8 @@ comment on function public.rotate_alert_webhook_secret(uuid) is
   'Creates a new secret for a rule''s webhooks and returns it; it is shown only now. For 24 hours '
   'webhooks are signed with both. Errors: PT400, PT401, PT404.';
 
--- Makes a new secret if the URL gets another scheme, host or port, because this is another
--- receiver. To verify signatures there, somebody must rotate the secret, which shows it.
+-- Makes a new secret if the URL gets another scheme, host or port: this is another receiver. To
+-- verify signatures there, somebody must rotate the secret and see it.
 create function logloom_private.renew_webhook_secret()
 returns trigger
 language plpgsql
