@@ -1,5 +1,5 @@
--- Chooses the test for a value by the field and the value's sign ('' if it has none). Returns the
--- state with the leaf as node, like every query_check function.
+-- Chooses the test for a value by the field and the value's sign ('' for none). Returns the state
+-- with the leaf as node, like every query_check function.
 create function logloom_private.query_check_value(
   p_state logloom_private.query_state,
   p_field jsonb,

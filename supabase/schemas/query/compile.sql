@@ -1,4 +1,4 @@
--- Returns the range of ts in which every match lies, from the terms that every match must satisfy.
+-- Returns the range of ts of every possible match, from the terms that every match must satisfy.
 create function logloom_private.query_ts_span(p_node jsonb)
 returns tstzrange
 language plpgsql
@@ -173,8 +173,8 @@ begin
 end;
 $$;
 
--- Parses a query. For a wrong query or one with a warning, suggests the whole query in our language
--- if it means something in another.
+-- Parses a query. A wrong query, or one with a warning, may mean something in another language.
+-- Then suggests the whole query in ours.
 create function logloom_private.parse_query(p_query_dsl text, p_now timestamptz default now())
 returns logloom_private.compiled_query
 language plpgsql

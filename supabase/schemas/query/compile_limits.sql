@@ -67,8 +67,7 @@ begin
 end;
 $$;
 
--- Adds up the lengths of texts that are searched for inside other texts: a search compares the
--- whole length at each position.
+-- Adds up the lengths of texts to search for: a search compares the whole length at each position.
 create function logloom_private.query_count_searched(
   p_state logloom_private.query_state,
   p_text text,

@@ -116,7 +116,7 @@ $$;
 --   reads   the columns and attrs.KEY that must be read
 --   path    for an attribute: its keys
 --   joined  for an attribute: the flat key to try if path finds nothing. So a.b finds both {"a":
---           {"b": 1}} and {"a.b": 1}. A path with a quoted segment is exact and has no joined.
+-- {"b": 1}} and {"a.b": 1}. A path with a quoted segment is exact: it has no joined.
 create function logloom_private.query_field(
   p_name text,
   p_position integer,

@@ -63,8 +63,8 @@ begin
   where logloom_private.is_hidden(logloom_private.hidden_name(f), p_hidden)
   limit 1;
   if found then
-    -- Looks for the name as a name, not within a value. A name with quotes is several tokens;
-    -- strpos below finds it.
+    -- Looks for the name as a name, not within a value. A name with quotes is several tokens.
+    -- strpos below finds such a name.
     v_tokens := logloom_private.query_tokenize(coalesce(p_query_dsl, ''), now());
     select min(t.position + n."at" - 1) into v_position
     from unnest(v_tokens.texts, v_tokens.positions) t (text, position)
@@ -82,7 +82,7 @@ end;
 $$;
 
 -- True if one of p_reads (from query_reads) is hidden, or has a hidden path below it. Compares only
--- the first key of attributes, because a key with dots may hold the same path.
+-- the first key of attributes: a key with dots may hold the same path.
 create function logloom_private.reads_hidden(p_reads text[], p_hidden text[])
 returns boolean
 language plpgsql

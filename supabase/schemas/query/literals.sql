@@ -149,7 +149,7 @@ return case p_unit
   when 'h' then 3600 when 'd' then 86400 when 'w' then 604800 else 0.000001 end;
 
 -- Returns the number of a comparison as {"unit": null, "value": …}; a quantity has the unit
--- "seconds" or "bytes". null for null. The value is a decimal as text, so that it stays exact.
+-- "seconds" or "bytes". null for null. The value is a decimal as text: it stays exact.
 create function logloom_private.query_number(p_token text, p_position integer)
 returns jsonb
 language plpgsql

@@ -58,8 +58,8 @@ begin
 end;
 $$;
 
--- Parses items that follow each other. With p_type 'or' these are alternatives, and each of them
--- consists of 'and' items: AND binds closer than OR.
+-- Parses items that follow each other. With p_type 'or' these are alternatives of 'and' items: AND
+-- binds closer than OR.
 create function logloom_private.query_parse_items(
   p_state logloom_private.query_state,
   p_type text

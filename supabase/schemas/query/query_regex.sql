@@ -1,8 +1,8 @@
--- Translates our regular expressions to PostgreSQL's, part by part, so that no other syntax of
--- PostgreSQL gets through.
+-- Translates our regular expressions to PostgreSQL's, part by part. No other syntax of PostgreSQL
+-- gets through.
 
--- Returns how many copies of the repeated atom PostgreSQL makes: {least, most}. {n,} gives {n, n +
--- 1}, `*` and `?` give {0, 1}, `+` gives {1, 1}.
+-- Returns how often PostgreSQL copies the repeated atom: {least, most}. {n,} gives {n, n + 1}, `*`
+-- and `?` give {0, 1}, `+` gives {1, 1}.
 create function logloom_private.query_regex_bounds(p_quantifier text, p_position integer)
 returns integer[]
 language plpgsql

@@ -76,8 +76,8 @@ begin
 end;
 $$;
 
--- Makes an infinite double finite. Percentiles can be infinite, because interpolating between the
--- largest and the smallest double overflows.
+-- Makes an infinite double finite. Percentiles can be infinite: interpolating between the largest
+-- and smallest double overflows.
 create function logloom_private.finite_double(p_value double precision)
 returns double precision
 language plpgsql
@@ -97,8 +97,8 @@ $$;
 
 -- Returns a number of an extracted JSON text in the form of stored records: without zeros at the
 -- end of a fraction. If this form has over 40 characters and one with an exponent is shorter,
--- returns that. The length is computed without printing the number, because nine bytes of JSON may
--- mean 131,000 digits.
+-- returns that. The length is computed without printing the number: nine bytes of JSON may mean
+-- 131,000 digits.
 create function logloom_private.short_number(p_number numeric)
 returns jsonb
 language plpgsql

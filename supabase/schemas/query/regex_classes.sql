@@ -8,8 +8,8 @@ immutable
 return case when p_char ~ '[!-/:-@[-`{-~]' then '\' || p_char else p_char end;
 
 -- Returns the characters of \d, [:alpha:] and similar, to be put into a class; null if unknown.
--- They are ASCII, so that a class does not depend on a locale. Negated sets (\D) reach to the end
--- of Unicode.
+-- They are ASCII: a class does not depend on a locale. Negated sets (\D) reach to the end of
+-- Unicode.
 create function logloom_private.query_regex_set(p_name text, p_fold boolean)
 returns text
 language sql
@@ -91,8 +91,8 @@ begin
     v_sql := v_sql || chr(greatest(p_from, 65) + 32) || '-' || chr(least(p_to, 90) + 32);
   end if;
   if p_fold and p_to > 127 then
-    -- Where the lower case is the next character, only the last letter's lies outside the range.
-    -- The same holds for the second small sigma.
+    -- A range whose lower case is the next character lacks only the lower case of its last letter.
+    -- The second small sigma is added in the same way.
     v_sql := v_sql || logloom_private.query_regex_literal(logloom_private.folded_text(chr(p_to)));
     foreach v_run slice 1 in array logloom_private.letter_cases() loop
       v_first := greatest(p_from, v_run[1]) + v_run[3];

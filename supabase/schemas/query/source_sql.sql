@@ -1,6 +1,6 @@
--- Builds the SQL of a source. Returns null without where_sql, so that a forgotten filter does not
--- find everything. In PL/pgSQL, because PostgreSQL does not inline an SQL function whose arguments
--- call functions.
+-- Builds the SQL of a source. Returns null without where_sql: a forgotten filter does not find
+-- everything. In PL/pgSQL: PostgreSQL does not inline an SQL function whose arguments call
+-- functions.
 create function logloom_private.source_sql(p_source logloom_private.sql_source)
 returns text
 language plpgsql

@@ -1,7 +1,7 @@
 -- Builds SQL for tests. Longer tests have a file of their own in query/tests.
 
--- Returns a text folded for comparisons that ignore case. Both small letters of capital sigma
--- become the same.
+-- Returns a text folded for comparisons that ignore case. Both small forms of sigma become the
+-- same.
 create function logloom_private.folded_text(p_text text)
 returns text
 language sql

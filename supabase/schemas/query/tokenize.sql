@@ -99,8 +99,8 @@ return p_at > 1
   and p_state.positions[p_at - 1] + char_length(p_state.texts[p_at - 1])
     = p_state.positions[p_at];
 
--- Goes to the next token. A term must not touch the term before: some languages read time"out" as
--- one term, others as two. So it is an error.
+-- Goes to the next token. A term must not touch the term before, because languages differ: some
+-- read time"out" as one term. So it is an error.
 create function logloom_private.query_advance(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
@@ -186,8 +186,8 @@ $$;
 
 -- Returns a LIKE pattern for a whole record as one text, in ASCII lower case. It matches every
 -- record with a text that matches p_pattern (when folded), and some others. JSON escapes some
--- characters, so these become %. Non-ASCII characters become _, and so do i and k, because dotted İ
--- and the Kelvin sign fold to these.
+-- characters, so these become %. Non-ASCII characters become _, and so do i and k (dotted İ and the
+-- Kelvin sign fold to these).
 create function logloom_private.query_like_record(p_pattern text)
 returns text
 language sql

@@ -1,7 +1,6 @@
--- Writes a JSON body of Elasticsearch as a line, which is then translated as any other.
+-- Writes a JSON body of Elasticsearch as a line. The line is then translated as any other.
 
--- Returns terms for a query of a body. One that is not known becomes a function, which is named as
--- left out.
+-- Returns terms for a query of a body. An unknown one becomes a function and is named as left out.
 create function logloom_private.body_terms(p_node jsonb)
 returns text
 language plpgsql
@@ -66,7 +65,7 @@ begin
 end;
 $$;
 
--- Returns the line for a body. Members that are not known become functions, too.
+-- Returns the line for a body. Unknown members become functions, too.
 create function logloom_private.body_line(p_body jsonb)
 returns text
 language plpgsql

@@ -1,6 +1,6 @@
 -- Translates a whole query of another language: LogQL, SPL, KQL, Lucene, SQL, APL, LogsQL, NRQL,
 -- CloudWatch or Datadog. A query is translated if it is wrong, has warnings, or found nothing. The
--- translation is suggested only if it compiles without a warning, so rules may be generous.
+-- translation is suggested only if it compiles without a warning. So rules may be generous.
 
 -- Splits a query into tokens. A regular expression in slashes becomes a token that begins with
 -- U+0001.
@@ -44,7 +44,6 @@ begin
       || '(?:\\.|[^][(){}|,;:!=<>&~"`\\ \t\r\n\u00a0\x01]|!(?![=~]))*'
       || '|.|$)', 'g'
   ) with ordinality m (match, n);
-  -- cuont(), | wehre, a:1|b:2
   for v_at in 1 .. cardinality(v_state.texts) loop
     if v_state.texts[v_at] = '|' and v_state.glued[v_at] and v_state.glued[v_at + 1]
       and v_state.texts[v_at + 1] ~ '^@?\w' and v_state.texts[v_at + 2] = ':'
@@ -252,7 +251,7 @@ begin
 end;
 $$;
 
--- Returns the field for a name, which a stage before may have taken out of a text.
+-- Returns the field for a name. A stage before may have taken it out of a text.
 create function logloom_private.translated_key(p_state logloom_private.translation, p_name text)
 returns text
 language sql

@@ -1,6 +1,6 @@
--- Builds the operators on attrs for the path of an attribute. Each operator copies its result, so
--- one #> takes several segments. A segment that is a number needs ->, because #> takes it for an
--- array index.
+-- Builds the operators on attrs for the path of an attribute. Each operator copies its result: one
+-- #> takes several segments. A segment that is a number needs ->, because #> takes it for an array
+-- index.
 create function logloom_private.query_path_sql(p_path text[])
 returns text
 language plpgsql
@@ -28,8 +28,8 @@ begin
 end;
 $$;
 
--- Builds SQL for a column, or for the JSON value of an attribute. JSON null counts as missing, so
--- the joined key is tried then, too.
+-- Builds SQL for a column, or for the JSON value of an attribute. JSON null counts as missing: then
+-- the joined key is tried.
 create function logloom_private.query_value_sql(p_field jsonb, p_alias text)
 returns text
 language plpgsql
@@ -54,8 +54,7 @@ begin
 end;
 $$;
 
--- Builds the expression by which a field is grouped or counted: a column, or the text of an
--- attribute.
+-- Builds the expression for grouping or counting a field: a column, or the text of an attribute.
 create function logloom_private.query_group_sql(p_field jsonb, p_alias text)
 returns text
 language sql
@@ -63,11 +62,10 @@ immutable
 return '(' || logloom_private.query_value_sql(p_field, p_alias)
   || case p_field ->> 'field' when 'attrs' then ' #>> ''{}''' else '' end || ')';
 
--- Builds SQL for the items of an AND or OR.
--- Each leaf over attributes copies them, and PostgreSQL frees the memory of an expression only at
--- its end. So these leaves run one after another in a subquery, which frees the memory of each.
--- "offset 0" keeps it a subquery.
--- p_items: the SQL of the items. p_is_heavy: true if an item reads attributes.
+-- Builds SQL for the items of an AND or OR. Each leaf over attributes copies them, and PostgreSQL
+-- frees this memory at the end of the expression. So these leaves run one after another in a
+-- subquery, and each frees its memory. "offset 0" keeps it a subquery. p_items: the SQL of the
+-- items. p_is_heavy: true if an item reads attributes.
 create function logloom_private.query_items_sql(
   p_type text,
   p_items text[],
@@ -105,7 +103,7 @@ end;
 $$;
 
 -- Builds a boolean SQL expression for a tree. Its value may be null if a field is absent. NOT turns
--- null into true, so NOT matches records without the field. p_now_sql: an SQL expression for now.
+-- null into true: it matches records without the field. p_now_sql: an SQL expression for now.
 -- Without it, relative times count from the time of compiling.
 create function logloom_private.query_sql(
   p_node jsonb,

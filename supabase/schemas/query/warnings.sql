@@ -1,5 +1,5 @@
 -- Raises PT400 with the first warning. For queries that run later and unattended: an alert rule
--- would never fire, a deletion would remove the wrong records.
+-- would never fire, and a deletion would remove the wrong records.
 create function logloom_private.refuse_warnings(p_query logloom_private.compiled_query)
 returns void
 language plpgsql
@@ -19,9 +19,9 @@ begin
 end;
 $$;
 
--- Functions that find syntax that is valid here but means something else in other languages. A
--- quoted text is suspicious only if it has a backslash before a letter or digit. parse_query looks
--- for the meaning, and drops the warning if the query means the same there.
+-- Functions that find valid syntax which means something else in other languages. A quoted text is
+-- suspicious only if it has a backslash before a letter or digit. parse_query looks for that
+-- meaning, and drops the warning if the query means the same there.
 
 -- Adds a warning if there is a message.
 create function logloom_private.query_warn(
@@ -86,7 +86,7 @@ begin
 end;
 $$;
 
--- Warns about the current token, which is a free term.
+-- Warns about the current token, a free term.
 create function logloom_private.query_warn_free(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql

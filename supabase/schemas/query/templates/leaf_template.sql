@@ -1,6 +1,6 @@
 -- Splits a text, in lower case, at ASCII characters that are not letters. If the text begins or
--- ends with such a character, the first or last piece is empty. Also splits at digits, because ids
--- of a template have few letters in a row.
+-- ends with such a character, the first or last piece is empty. Also splits at digits: ids have few
+-- letters in a row.
 create function logloom_private.cut_words(p_text text)
 returns text[]
 language sql

@@ -1,6 +1,6 @@
 -- The test of host:10.0.0.0/8: an address in a network. values: the network.
 
--- Returns the IPv4 or IPv6 network of a token address/bits, or null if it is something else.
+-- Returns the IPv4 or IPv6 network of a token address/bits, or null.
 create function logloom_private.query_network(p_token text, p_position integer)
 returns inet
 language plpgsql

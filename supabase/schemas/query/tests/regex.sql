@@ -33,8 +33,8 @@ begin
 end;
 $$;
 
--- Checks all regular expressions of a tree: that they compile fast enough together, and that
--- PostgreSQL accepts each. So none fails during a search.
+-- Checks that all regular expressions of a tree compile fast enough together, and that PostgreSQL
+-- accepts each. So none fails during a search.
 create function logloom_private.query_check_regexes(p_tree jsonb)
 returns void
 language plpgsql
