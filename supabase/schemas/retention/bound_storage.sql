@@ -11,8 +11,8 @@ end;
 $$;
 
 -- Returns the stored bytes, and the bytes of Logloom's other tables. For blocks, counts the content
--- instead of the files. Deleting does not shorten files, so days would be dropped until none is
--- left. Without p_with_rest, returns only the stored bytes, for a tenth of the work.
+-- instead of the files. Deleting does not shorten files: days would be dropped until none is left.
+-- Without p_with_rest, returns only the stored bytes, for a tenth of the work.
 create function logloom_private.measure_storage(
   p_with_rest boolean,
   out bytes bigint,
@@ -53,7 +53,7 @@ end;
 $$;
 
 -- Returns the day to drop when storage is full: the oldest day whose records need not wait for the
--- archive. Never today or yesterday. If all days wait, returns the oldest one and sets
+-- archive. Never today or yesterday. If all days wait for it, returns the oldest one and sets
 -- overtakes_archive.
 create function logloom_private.day_to_drop(
   p_today date,
@@ -119,9 +119,9 @@ begin
 end;
 $$;
 
--- Runs a step of the job bound_storage: measures storage, and chooses a day to drop if it is full.
--- retention_step then drops the day in further steps. Before the next day is chosen, storage is
--- measured again.
+-- Runs a step of the job bound_storage. Measures storage, and chooses a day to drop if storage is
+-- full. retention_step then drops the day in further steps. Before the next day is chosen, storage
+-- is measured again.
 create function logloom_private.bound_storage()
 returns interval
 language plpgsql

@@ -27,9 +27,10 @@ begin
 end;
 $$;
 
--- Deletes some of the tenant's records of a day whose days are over: blocks or else rows. Returns
--- how many; 0 if none is left. A block keeps the days that it was sealed with; the rules of now
--- apply to rows. A damaged block stays until the whole day goes: it cannot tell what it counted.
+-- Deletes some records of a tenant's day that are past their rule's days: blocks first, then rows.
+-- Returns how many; 0 if none is left. A block keeps the days that it was sealed with. For rows the
+-- present rules count. A damaged block stays until the whole day goes: it cannot tell what it
+-- counted.
 create function logloom_private.delete_day_by_rules(p_tenant_id text, p_day date, p_today date)
 returns bigint
 language plpgsql
@@ -95,8 +96,8 @@ begin
 end;
 $$;
 
--- Deletes records of the next tenant with retention rules whose days are over, and stores the
--- progress. Days past its longest retention are deleted as a whole, later.
+-- Deletes records that are past their rule's days, for the next tenant with retention rules. Stores
+-- the progress. Days past its longest retention are deleted later, as a whole.
 create function logloom_private.delete_by_rules(p_place logloom_private.retention_place)
 returns interval
 language plpgsql

@@ -7,7 +7,7 @@ as $$
 declare
   v_max constant integer := (logloom_private.plan_of(p_tenant_id)).max_open_deletions;
 begin
-  -- Concurrent requests wait here, so that each counts the deletions before it.
+  -- Concurrent requests wait here: each counts the deletions before it.
   perform pg_advisory_xact_lock(logloom_private.lock_key('delete_logs'), hashtext(p_tenant_id));
   if (
     select count(*) >= v_max

@@ -76,7 +76,7 @@ begin
   then
     return 0;
   end if;
-  -- Passes constants, so that only one partition is read.
+  -- Passes constants: only one partition is read.
   v_rows := logloom_private.tenant_rows_sql(
     p_tenant_id, logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1), 'true'
   );

@@ -44,7 +44,7 @@ begin
   delete from logloom.tenant_members m where m.tenant_id = p_tenant_id;
   update logloom.alert_rules r set enabled = false
   where r.tenant_id = p_tenant_id and r.enabled;
-  -- Also deletes the notifications about ended incidents, which disabling the rules has added.
+  -- Also deletes the notifications about ended incidents: disabling the rules has added them.
   delete from logloom_private.notifications n
   where n.tenant_id = p_tenant_id and n.status = 'pending';
   perform logloom_private.request_erasure(p_tenant_id);
@@ -72,7 +72,7 @@ begin
     where d.tenant_id = p_tenant_id and d.finished_at is null;
   end if;
   if v_deletion.deletion_id is null then
-    -- resolve_tenant_to_change would advise to leave the id out, but here it is required.
+    -- resolve_tenant_to_change would advise to leave the id out. Here it is required.
     if not logloom_private.is_service_role()
       and p_tenant_id <> logloom_private.resolve_tenant_to_change()
     then

@@ -52,7 +52,7 @@ begin
   )
   where d.deletion_id = v_deletion.deletion_id and d.erased_records is null;
 
-  -- Deletes from every table with a tenant_id, so that no future table is forgotten.
+  -- Deletes from every table with a tenant_id: no future table is forgotten.
   for v_table in
     select format('%I.%I', n.nspname, c.relname)
     from pg_catalog.pg_class c

@@ -1,5 +1,5 @@
--- Returns the tenants with records in a day, or with a block that ends in it. Some of them may have
--- lost their last records shortly before.
+-- Returns the tenants with records in a day, or with a block that ends in it. Some may have lost
+-- their last records shortly before.
 create function logloom_private.day_tenants(p_day date)
 returns setof text
 language plpgsql
@@ -36,7 +36,7 @@ $$;
 
 -- True if a tenant with records in the day keeps them or has not archived them yet. A tenant that
 -- no longer exists keeps only today, because its last records may still be queued. Nested loops are
--- off, because they would go through all tenants for each tenant.
+-- off: they would go through all tenants for each tenant.
 create function logloom_private.day_is_kept(p_day date, p_today date)
 returns boolean
 language plpgsql

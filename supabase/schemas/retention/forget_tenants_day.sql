@@ -1,6 +1,6 @@
 -- Seam: deletes everything that tenants have of a day: rows, blocks that end in it, and counts.
--- Returns the tenants that had records, and how many. Uses one statement, so that records that
--- arrive meanwhile keep their counts.
+-- Returns the tenants that had records, and how many. Uses one statement: records that arrive
+-- meanwhile keep their counts.
 create function logloom_private.forget_tenants_day(
   p_tenant_ids text[],
   p_day date,
@@ -9,14 +9,14 @@ create function logloom_private.forget_tenants_day(
 )
 language plpgsql
 set search_path = pg_catalog, pg_temp
--- Forces index scans tenant by tenant, because the planner's statistics may be from before the
--- partition was filled.
+-- Forces index scans tenant by tenant: the planner's statistics may be older than the partition's
+-- rows.
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 begin
-  -- Locks out compact_log_counts, which would otherwise rewrite counts meanwhile.
+  -- Locks out compact_log_counts: it rewrites counts.
   perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
   execute format(
     $query$

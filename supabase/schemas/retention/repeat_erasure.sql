@@ -1,5 +1,5 @@
--- Repeats an erasure that the archive's bucket has a note of, but the database no row. The database
--- was then restored to an earlier state. Returns true if there was such a note.
+-- Repeats an erasure that has a note in the archive's bucket but no row here. The database was then
+-- restored to an earlier state. Returns true if there was such a note.
 create function logloom_private.repeat_erasure()
 returns boolean
 language plpgsql
@@ -21,7 +21,7 @@ begin
   end if;
   update logloom_private.archive_notes n set to_repeat = null where n.object_key = v_key;
   v_tenant_id := v_note ->> 'tenant_id';
-  -- A tenant that was created later with the same id is not the tenant of the note.
+  -- A later tenant with the same id is not the tenant of the note.
   if not exists (
     select
     from logloom.tenants t

@@ -42,8 +42,8 @@ declare
   v_run logloom.retention_runs;
   v_archive logloom_private.archive_erasures;
 begin
-  -- The row stays for a day: was_erased_since uses it to discard files that were read before the
-  -- erasure ended. A failed erasure blocks nothing any more.
+  -- The row stays for a day: was_erased_since needs it to discard files that were read before the
+  -- end. A failed erasure blocks nothing any more.
   update logloom_private.archive_erasures e
   set finished_at = coalesce(e.finished_at, clock_timestamp())
   where e.run_id = p_run_id
@@ -126,7 +126,7 @@ begin
     v_dead_letters := logloom_private.delete_dead_letters(v_run, v_query.filter);
   end if;
 
-  -- Takes one day of the tenant at a time, so that a statement opens one partition.
+  -- Takes one day of the tenant at a time: a statement opens one partition.
   v_from := coalesce(v_run.position_ts, v_run.ts_from);
   select min(d.day) into v_day
   from logloom_private.log_days d

@@ -17,7 +17,7 @@ begin
 end;
 $$;
 
--- Begins the day's retention, unless it is already running.
+-- Begins the day's retention if it is not running.
 create function logloom_private.begin_retention(p_today date)
 returns void
 language plpgsql
@@ -213,9 +213,9 @@ begin
 end;
 $$;
 
--- Runs a step of the job run_retention, which works once a day. A step splits a block, deletes
--- records by retention rules, drops a day that no tenant keeps, or deletes expired records of a
--- day. A day to drop because storage is full comes first.
+-- Runs a step of the job run_retention, once a day. A step splits a block, deletes records by
+-- retention rules, drops a day that no tenant keeps, or deletes expired records of a day. A day to
+-- drop because storage is full comes first.
 create function logloom_private.retention_step()
 returns interval
 language plpgsql

@@ -1,6 +1,6 @@
 -- Returns the check of storage: degraded from 80 % of its limit, unhealthy while ingest is refused.
--- The forecast compares with an earlier day at the same time of day, because sealing makes a day
--- some ten times smaller.
+-- The forecast compares with an earlier day at the same time of day: sealing makes a day some ten
+-- times smaller.
 create function logloom_private.storage_health()
 returns jsonb
 language plpgsql
