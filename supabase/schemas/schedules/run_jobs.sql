@@ -76,8 +76,7 @@ as $$
 declare
   v_deadline constant pg_catalog.timestamptz :=
     pg_catalog.clock_timestamp() + logloom_private.run_time();
-  -- Sleeps are short: a sleep holds a snapshot, and a job that an operator resumes waits until the
-  -- sleep ends.
+  -- Sleeps are short: a sleep holds a snapshot and delays a job that an operator resumes.
   v_sleep_max constant pg_catalog.interval := case p_lane when 'write' then '250 ms' else '1 s' end;
   v_migrated_at constant pg_catalog.timestamptz :=
     (select i.migrated_at from logloom_private.installation i);
@@ -107,8 +106,8 @@ begin
       );
     select
       j,
-      -- If next_at is further away than the job ever waits, the clock was set back. Then the job is
-      -- due now.
+      -- A next_at further away than the longest wait means that the clock was set back. Then the
+      -- job is due now.
       case when r.rest <= j.every + '1 minute'::pg_catalog.interval then r.rest else '-1 day' end
         as rest
     into v_due
