@@ -1,10 +1,10 @@
--- Turns rows into blocks. Each block is one transaction, so a reader sees either its rows or the
+-- Turns rows into blocks. Each block is one transaction: a reader sees either its rows or the
 -- block.
 
 -- Returns the range of the oldest records of a tenant's day that fit in one block. p_share days
 -- share the limits seal_block_records and seal_block_bytes. The range has at least p_at_least
--- records (0 or 1); null if there are none. p_filter chooses the records. Bytes are limited because
--- a backend holds several copies of long texts at once, and even more copies of messages.
+-- records (0 or 1); null if there are none. p_filter chooses the records. Bytes are limited: a
+-- backend holds several copies of long texts, and more of messages.
 create function logloom_private.block_range(
   p_tenant_id text,
   p_day date,
@@ -77,7 +77,7 @@ end;
 $$;
 
 -- Makes one block from the tenant's oldest records of the days with p_kept_days, and deletes their
--- rows, in this transaction. Returns the number of records. p_holds_counts: also removes the
+-- rows. Uses this transaction. Returns the number of records. p_holds_counts: also removes the
 -- records from the counts.
 create function logloom_private.seal_block(
   p_tenant_id text,
@@ -151,8 +151,8 @@ end;
 $$;
 
 -- Turns the blocks of a tenant's day back into rows, in this transaction. Returns their number. If
--- a block spans several days, all its days become rows. Sealing makes blocks of the rows again,
--- unless the tenant's compression is false.
+-- a block spans several days, all its days become rows. Sealing makes blocks of the rows again if
+-- the tenant's compression is not false.
 create function logloom_private.unseal_day(p_tenant_id text, p_day date)
 returns bigint
 language plpgsql
@@ -175,8 +175,8 @@ begin
   loop
     perform logloom_private.require_intact(v_block);
     v_block_records := 0;
-    -- Counts in numbers of days: a series of timestamps depends on the project's time zone, where a
-    -- day may begin at one o'clock.
+    -- Counts in numbers of days: timestamps depend on the project's time zone, where a day may
+    -- begin at one o'clock.
     for v_day in
       select logloom_private.utc_day(v_block.first_ts) + d.n
       from generate_series(

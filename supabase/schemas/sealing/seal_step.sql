@@ -81,8 +81,8 @@ begin
     where c.tenant_id = v_tenant_id
     order by c.block_id desc
     limit 1;
-    -- Records are in blocks of their own for each number of days that they are kept. Goes on with
-    -- the days of the last block: each other number may cost a scan of all rows that are left.
+    -- Records have blocks of their own for each number of days that they are kept. Continues with
+    -- the days of the last block: any other number may cost a scan of all remaining rows.
     for v_kept_days in
       select k.days
       from (
@@ -138,7 +138,7 @@ begin
 end;
 $$;
 
--- Returns the pause between two blocks, in which others can use the disk.
+-- Returns the pause between two blocks, for others to use the disk.
 create function logloom_private.seal_pause()
 returns interval
 language sql
