@@ -11,7 +11,7 @@ declare
   v_key constant bytea := (select i.cursor_key from logloom_private.installation i);
   v_iv constant bytea := extensions.gen_random_bytes(16);
   v_text constant text := array_to_string(p_parts, ' ');
-  -- Padded, so that the length does not tell the size of the numbers.
+  -- Padded: the length does not tell the size of the numbers.
   v_sealed constant bytea := v_iv || extensions.encrypt_iv(
     convert_to(rpad(v_text, greatest(length(v_text), 64)), 'UTF8'), sha256(v_key), v_iv, 'aes'
   );
@@ -23,9 +23,9 @@ end;
 $$;
 
 -- Returns the parts of a cursor, captured by a regular expression. PT400 if the cursor does not
--- match, or if another installation made it.
--- Version 1.0.0 did not encrypt cursors. Its page cursors still work. Its tail cursors do not: with
--- invented ones, a client could find out the writer's position.
+-- match, or if another installation made it. Version 1.0.0 did not encrypt cursors. Its page
+-- cursors still work. Its tail cursors do not: invented ones would tell a client the writer's
+-- position.
 create function logloom_private.decode_cursor(p_cursor text, p_pattern text)
 returns text[]
 language plpgsql

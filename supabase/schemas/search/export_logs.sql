@@ -1,6 +1,6 @@
 -- Builds SQL for a CSV cell (RFC 4180). p_value is an SQL expression. A spreadsheet runs a text
--- that looks like a formula, so such a text gets an apostrophe. Most cells need no quotes; strpos
--- finds that out faster than a regex.
+-- that looks like a formula: it gets an apostrophe. Most cells need no quotes; strpos finds that
+-- out faster than a regex.
 create function logloom_private.csv_cell_sql(p_value text)
 returns text
 language plpgsql

@@ -88,7 +88,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- 7 or 30 days cut into 8 or 37 slices give slices that end at different hours.
+  -- 8 or 37 slices of 7 or 30 days end at different hours.
   v_slices constant integer := case
     when logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then 8
     else 37
@@ -153,8 +153,8 @@ $$;
 
 -- Builds a source of a sample of a query's records: the newest records of each slice. A slice's
 -- share is proportional to its count in p_counts; without p_counts all shares are equal. If the
--- query extracts fields, the sample has the newest records of the whole range: extraction reads a
--- limited number of records. The same if all counts are (wrongly) 0.
+-- query extracts fields, the sample is the newest records of the whole range. The same holds if all
+-- counts are (wrongly) 0.
 create function logloom_private.spread_sample_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

@@ -13,7 +13,7 @@ begin
 end;
 $$;
 
--- Returns the records of a select. Reads them in a subtransaction and rolls it back, which releases
+-- Returns the records of a select. Reads them in a subtransaction and rolls it back: this releases
 -- the locks.
 create function logloom_private.read_apart(p_sql text)
 returns public.logloom_log_record[]
@@ -87,8 +87,8 @@ begin
     v_rows := logloom_private.first_records_sql(
       p_tenant_id, p_query, v_left, p_order, p_ts, p_id, p_bytes => p_bytes
     );
-    -- Adding up sizes is slow, and most pages have no large record. So first assume that there is
-    -- none.
+    -- Adding up sizes is slow, and most pages have no large record. So the first round assumes that
+    -- there is none.
     foreach v_is_exact in array array[false, true] loop
       v_sql := logloom_private.page_sql(p_query, v_rows, v_left, p_bytes, v_is_exact);
       -- If there is only one part, locks need not be released early.

@@ -94,8 +94,8 @@ begin
       return v_log;
     end if;
   end loop;
-  -- Then search all sealed records, because blocks have an index over ids. Then the days with rows,
-  -- newest first.
+  -- Then search all sealed records: blocks have an index over ids. Then the days with rows, newest
+  -- first.
   v_window := tstzrange(logloom_private.kept_from(v_tenant_id), 'infinity');
   v_log := logloom_private.log_within(v_tenant_id, v_query, v_window, p_id, false, true);
   if v_log.id is not null then

@@ -28,7 +28,7 @@ begin
   if not jsonb_path_exists(v_nodes, 'strict $.** ? (@.field == "attrs")') then
     return '[]';
   end if;
-  -- Suggests attributes of records that the filter's other fields find, or else of any record.
+  -- Suggests attributes of records that the filter's other fields find, or of any record.
   v_rest.tree := jsonb_build_object('type', 'and', 'items', jsonb_path_query_array(
     case v_parsed.tree ->> 'type' when 'and' then v_parsed.tree -> 'items'
       else jsonb_build_array(v_parsed.tree) end,
@@ -71,7 +71,7 @@ begin
         select from unnest(v_names) n
         where n = v_item.path or starts_with(n, v_item.path || '.')
       )
-      -- A stage may take others out of a text.
+      -- A stage may take other attributes out of a text.
       or v_near is null and jsonb_path_exists(
         v_parsed.plan, 'strict $.rows[*] ? (@.stage != "where")', silent => true
       );
@@ -125,7 +125,7 @@ declare
   v_item record;
 begin
   for v_item in
-    -- Terms below NOT find more if their value is wrong, so they are left out.
+    -- Terms below NOT are left out: they find more if their value is wrong.
     with recursive nodes (node) as (
       select v_parsed.tree
       union all
@@ -184,7 +184,7 @@ return coalesce(
 );
 
 -- Returns the hints for a query that found nothing in p_range, as warnings. Their suggestion is the
--- whole query; it is empty if a hint only says what there is.
+-- whole query, or empty if a hint only says what there is.
 create function logloom_private.hints_for_nothing(
   p_scope logloom_private.reading_scope,
   p_query_dsl text,

@@ -1,7 +1,7 @@
--- Returns how unlikely it is that the shares p_after / p_records_after and p_before /
--- p_records_before differ only by chance. This is G-squared, the log-likelihood ratio of T.
--- Dunning, "Accurate Methods for the Statistics of Surprise and Coincidence", Computational
--- Linguistics 19 (1993). By chance alone it exceeds 10.83 once in a thousand times.
+-- Returns how unlikely it is that two shares differ only by chance: p_after / p_records_after and
+-- p_before / p_records_before. This is G-squared, the log-likelihood ratio of T. Dunning, "Accurate
+-- Methods for the Statistics of Surprise and Coincidence", Computational Linguistics 19 (1993). By
+-- chance alone it exceeds 10.83 once in a thousand times.
 create function logloom_private.surprise(
   p_after bigint,
   p_records_after bigint,

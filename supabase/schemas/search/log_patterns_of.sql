@@ -1,8 +1,7 @@
 -- A pattern is a message with <*> for everything that varies: numbers, ids, addresses and times.
 
--- The first of two steps to a pattern, which is quick enough for every record. It replaces runs of
--- digits, hexadecimal letters and separators of times, addresses and dotted numbers, from the run's
--- first digit to its last.
+-- The first of two steps to a pattern: quick enough for every record. It replaces whole runs of
+-- digits, hexadecimal letters and separators of times, addresses and dotted numbers.
 create function logloom_private.rough_shape(p_value text)
 returns text
 language sql
@@ -68,8 +67,7 @@ declare
   v_is_counted constant boolean := not p_query.plan ? 'rows'
     and (logloom_private.short_cuts(p_query)).counts
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
-  -- If fields are hidden there is no limit: the last block's end would reveal how large its records
-  -- are.
+  -- Hidden fields: no limit. The last block's end would reveal how large its records are.
   v_templates constant integer :=
     case when (logloom_private.short_cuts(p_query)).sizes then p_templates end;
   v_rows logloom_private.sql_source;
@@ -118,8 +116,8 @@ language sql
 immutable
 return 500000;
 
--- Returns the patterns of a query's messages: reads at most the newest search_stage_records
--- messages, and counts about the newest max_templates templates in blocks.
+-- Returns the patterns of a query's messages. Reads at most the newest search_stage_records
+-- messages, and about the newest max_templates templates in blocks.
 create function logloom_private.log_patterns_of(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

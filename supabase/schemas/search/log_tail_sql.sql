@@ -67,8 +67,8 @@ begin
         ' and ', format('l.write_seq between %s and %s', p_first, p_last),
         case when p_id is not null
           then format('(l.write_seq > %s or l.id > %L::uuid)', p_first, p_id) end,
-        -- Names each day, so that one late event does not add all days in between. More than 31
-        -- days are not named: all days from the first to the last are read.
+        -- Names each day: one late event does not add all days in between. More than 31 days are
+        -- not named: all days from the first to the last are read.
         case when cardinality(v_days) <= 31 then logloom_private.days_sql(v_days) end
       ) || ' and ' || p_query.filter,
       null

@@ -1,5 +1,5 @@
 -- Computes one step of math. Null if the result is not a finite number, or too small for a double.
--- The remainder (%) is computed on decimal numbers and has the sign of the left number.
+-- The remainder (%) is computed on decimals and has the sign of the left number.
 create function logloom_private.math_step(
   p_left double precision,
   p_operator text,
@@ -43,8 +43,8 @@ begin
 end;
 $$;
 
--- Adds the results of math to p_select, which selects the aggregates v1, v2 …. The results get the
--- next numbers.
+-- Adds the results of math to p_select. p_select selects the aggregates v1, v2 …. The results get
+-- the next numbers.
 create function logloom_private.math_sql(p_select text, p_plan jsonb)
 returns text
 language plpgsql
@@ -67,7 +67,7 @@ begin
 end;
 $$;
 
--- Returns which of v1, v2 … is the value of a row: the last result of math, or the first aggregate.
+-- Returns which of v1, v2 … is the value of a row: the last math, or else the first aggregate.
 create function logloom_private.value_number(p_plan jsonb)
 returns integer
 language sql

@@ -1,6 +1,6 @@
 -- Finds names, values and words like those of a query that found nothing.
 
--- Returns the services of a query's scope, by the stored counts; null if these cannot answer.
+-- Returns the services of a query's scope by the stored counts. Null if these cannot answer.
 create function logloom_private.counted_services(
   p_tenant_id text,
   p_scoped logloom_private.compiled_query
@@ -33,7 +33,7 @@ end;
 $$;
 
 -- Returns the name or value of p_known that p_text probably means, or null. It may differ in case,
--- punctuation or some letters, or be another word or a part.
+-- punctuation or some letters. It may also be another word, or a part.
 create function logloom_private.near_text(p_text text, p_known text[])
 returns text
 language plpgsql
@@ -204,7 +204,7 @@ begin
 end;
 $$;
 
--- Returns the message and suggestion for a word that no message has, but almost.
+-- Returns the message and suggestion for a word that no message has, but a similar one.
 create function logloom_private.word_hint(p_word text, p_source text)
 returns text[]
 language plpgsql

@@ -18,8 +18,8 @@ end;
 $$;
 
 -- Adds the columns size and fits to p_rows. size: the value of p_size, by default the stored size.
--- fits: true if the rows before it have fewer than p_bytes in total. This way records are chosen
--- before large values are decompressed.
+-- fits: true if the rows before it have fewer than p_bytes in total. So records are chosen before
+-- large values are decompressed.
 create function logloom_private.sized_rows_sql(
   p_rows logloom_private.sql_source,
   p_bytes bigint,
@@ -129,8 +129,7 @@ $$;
 
 -- Builds SQL for a page. Selects the records of p_rows after the query's stages, in order, and the
 -- columns p_others. Records beyond p_bytes are null. Without p_is_exact, records larger than their
--- share of p_bytes are null, because adding up sizes is slow and rarely needed. Extracted records
--- are always measured.
+-- share of p_bytes are null: adding up sizes is slow. Extracted records are always measured.
 create function logloom_private.page_sql(
   p_query logloom_private.compiled_query,
   p_rows logloom_private.sql_source,

@@ -53,8 +53,8 @@ end;
 $$;
 
 -- Builds SQL for the table expressions bounds and limits. They estimate two numbers for each
--- percentile from a random sample; the percentile almost certainly lies between these two. limits
--- has the numbers in arrays, by the ids of groups.
+-- percentile from a random sample. The percentile almost certainly lies between them. limits has
+-- the numbers in arrays, by the ids of groups.
 create function logloom_private.percentile_limits_sql(p_percentiles jsonb)
 returns text
 language plpgsql
@@ -65,9 +65,8 @@ begin
   return format(
     $query$
       bounds as materialized (
-        -- With a sample of this size, drawing it and sorting the remaining numbers take the least
-        -- time in total. margin: four standard deviations of a median's position in the sample, and
-        -- more than that for other percentiles.
+        -- This size of the sample makes drawing and sorting together fastest. margin: four standard
+        -- deviations of a median's position in the sample.
         select s.id, s.margin, %1$s
         from (
           select
@@ -113,11 +112,10 @@ $$;
 
 -- Builds SQL that selects the rows of p_rows and, for each combination of p_keys (texts), one more
 -- row with percentiles. These are computed from the arrays in doubles, one of the columns p_others.
--- p_percentiles: names and fractions.
--- Sorting all numbers would take longer than everything else, and more memory than a search has. So
--- a random sample gives two numbers between which a percentile almost certainly lies, and only the
--- numbers between them are sorted. If the percentile does not lie there, all numbers are sorted. No
--- join hashes rows with equal keys, because PostgreSQL keeps all of them in memory.
+-- p_percentiles: names and fractions. Sorting all numbers would take too much time and memory. So a
+-- random sample gives two numbers around each percentile, and only the numbers between them are
+-- sorted. In the rare other case all numbers are sorted. No join hashes rows with equal keys:
+-- PostgreSQL keeps all of them in memory.
 create function logloom_private.percentiles_sql(
   p_rows text,
   p_keys text[],

@@ -68,11 +68,11 @@ begin
 end;
 $$;
 
--- Builds a source of the first p_limit records of a bound query in p_order, after the position
--- p_ts, p_id if given. If the stage "where" follows an extraction, the source has
--- search_stage_records + 1 records instead of p_limit. p_reads: the fields to read besides ts and
--- id (null: all). p_bytes: records after these bytes have only position and size; ignored if a
--- stage extracts or fields are hidden.
+-- Builds a source of the first p_limit records of a bound query in p_order. With p_ts and p_id, it
+-- begins after this position. If the stage "where" follows an extraction, search_stage_records + 1
+-- takes the place of p_limit. p_reads: the fields to read besides ts and id (null: all). p_bytes:
+-- records after these bytes have only position and size; ignored if a stage extracts or fields are
+-- hidden.
 create function logloom_private.first_records_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

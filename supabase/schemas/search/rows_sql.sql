@@ -6,8 +6,8 @@ language sql
 stable
 return p_tenant;
 
--- Returns the days of a range on which a tenant has rows, in order. This is a statement of its own:
--- on a sharded table a larger statement takes three times as long.
+-- Returns the days of a range on which a tenant has rows, in order. A statement of its own: on a
+-- sharded table a larger one takes three times as long.
 create function logloom_private.days_with_rows(
   p_tenant_id text,
   p_from timestamptz,
@@ -60,7 +60,7 @@ $$;
 
 -- Builds a source of the tenant's rows (alias l) of a range that pass a filter. Only this function
 -- decides whose rows are read. For blocks, candidate_blocks and sealed_page decide. Values are
--- constants, not parameters, so that the planner can skip the partitions of other days.
+-- constants, not parameters: the planner can then skip the partitions of other days.
 create function logloom_private.tenant_rows_sql(
   p_tenant_id text,
   p_from timestamptz,
@@ -94,8 +94,8 @@ begin
 end;
 $$;
 
--- Seam: true if the tenant has sealed records in the range. A record is either a row or in a block
--- in each snapshot. A stable function keeps its snapshot, so its next statement can rely on the
+-- Seam: true if the tenant has sealed records in the range. In each snapshot a record is either a
+-- row or in a block. A stable function keeps its snapshot: its next statement can rely on the
 -- answer.
 create function logloom_private.reads_sealed(
   p_tenant_id text,
@@ -117,7 +117,7 @@ end;
 $$;
 
 -- Adds sealed records to the source p_rows; the order stays. p_sealed: SQL that calls the function
--- which returns them. If it is null, p_rows is returned unchanged.
+-- for sealed records. If it is null, p_rows is returned unchanged.
 create function logloom_private.with_sealed_sql(
   p_rows logloom_private.sql_source,
   p_sealed text
@@ -138,7 +138,7 @@ end;
 $$;
 
 -- Builds a source of the tenant's rows (alias l) of a range that pass a filter. Few days are read
--- directly. Many days are read by rows_by_day, which gets the same parameters.
+-- directly. Many days are read by rows_by_day with the same parameters.
 create function logloom_private.rows_sql(
   p_tenant_id text,
   p_from timestamptz,

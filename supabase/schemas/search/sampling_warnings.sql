@@ -1,5 +1,5 @@
 -- Returns a query warning if ingest rules sampled events of p_range, otherwise []. Rules are
--- counted by the hour of receipt, so events that come more than an hour late are not noticed.
+-- counted by the hour of receipt. Events that come more than an hour late are not noticed.
 create function logloom_private.sampling_warnings(p_tenant_id text, p_range tstzrange)
 returns jsonb
 language plpgsql

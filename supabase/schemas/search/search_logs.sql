@@ -1,5 +1,5 @@
--- Reads a page of records. jit is off: compiling a filter to machine code takes far longer than it
--- saves here.
+-- Reads a page of records. jit is off: compiling a filter to machine code takes longer than it
+-- saves.
 create function logloom_private.read_log_page(
   p_scope logloom_private.reading_scope,
   p_query_dsl text,

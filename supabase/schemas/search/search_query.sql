@@ -59,8 +59,8 @@ begin
   if p_query.hidden_fields is not null then
     p_query.tree := logloom_private.tree_without(p_query.tree, p_query.hidden_fields);
   end if;
-  -- Joins the items of both trees in one AND. filter_by_scan_slot looks there for items that an
-  -- index answers.
+  -- Joins the items of both trees in one AND. filter_by_scan_slot looks there for items with an
+  -- index.
   select case when count(*) = 1 then (array_agg(i.item))[1]
     else jsonb_build_object('type', 'and', 'items', jsonb_agg(i.item order by t.n, i.n)) end
   into p_query.tree

@@ -7,7 +7,7 @@ return coalesce(
   p_query.plan -> 'aggregates', '[{"kind": "count", "name": "count", "field": null}]'
 );
 
--- Returns the aggregates that a series needs: all if the query has math, or else the first.
+-- Returns the aggregates that a series needs: all for math, or else the first.
 create function logloom_private.series_aggregates(p_query logloom_private.compiled_query)
 returns jsonb
 language plpgsql
@@ -133,7 +133,7 @@ end;
 $$;
 
 -- Builds a source of the records of p_rows with attributes read once. Otherwise each expression
--- over stored attributes copies them, and PostgreSQL keeps all copies until the record is done.
+-- over stored attributes copies them, and all copies stay until the record is done.
 create function logloom_private.held_rows_sql(p_rows logloom_private.sql_source)
 returns logloom_private.sql_source
 language plpgsql
@@ -241,7 +241,7 @@ begin
   ) > 4 then
     v_rows := logloom_private.held_rows_sql(v_rows);
   end if;
-  -- Counts a column, so that rows that are sorted for grouping have a second column. If rows have a
+  -- Counts a column: rows that are sorted for grouping then have a second column. If rows have a
   -- single column, PostgreSQL 17 does not count the memory for sorting it.
   return (
     v_rows, 'count(l.tenant_id)', null, false

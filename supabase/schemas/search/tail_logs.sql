@@ -52,8 +52,8 @@ end;
 $$;
 
 -- Moves a tail on until it has p_limit matching records or max_page_bytes, or search_page_time
--- ends. Reads more and more writer steps at a time. After a client was away, one page does not read
--- everything that it missed.
+-- ends. Reads more and more writer steps at a time. So one page does not read everything that a
+-- client missed.
 create function logloom_private.advance_log_tail(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -155,7 +155,7 @@ create type public.logloom_log_tail as (
 comment on type public.logloom_log_tail is
   'Records in the order in which they became visible. more: true if more records are waiting.';
 
--- Sequential scans are off: without statistics of a new day the planner would not use the index.
+-- Sequential scans are off: without statistics of a new day the planner does not use the index.
 create function logloom_private.read_log_tail(
   p_scope logloom_private.reading_scope,
   p_query_dsl text,

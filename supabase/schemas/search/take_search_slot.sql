@@ -1,5 +1,5 @@
--- Returns the key of a slot's advisory lock. p_owner: 'all', or 'of ', 'views of ', 'scans of ',
--- 'scans of views of ' or 'validations of ' followed by the tenant's id.
+-- Returns the key of a slot's advisory lock. p_owner: 'all', or the tenant's id after 'of ', 'views
+-- of ', 'scans of ', 'scans of views of ' or 'validations of '.
 create function logloom_private.search_slot_key(p_owner text, p_slot integer)
 returns bigint
 language sql
@@ -9,9 +9,8 @@ return hashtextextended('logloom:search_slot ' || p_slot || ' ' || p_owner, 0);
 -- Takes a slot of the tenant and one of the pool until the transaction ends. Every operation that
 -- reads records calls this first, once. Readers of views and portals are a tenant's customers.
 -- Together they get half of the tenant's slots, at most half of all slots, and one extra scan slot.
--- Members can still search. PT429 with Retry-After if no slot is free, because waiting would occupy
--- a connection. A slot is an advisory lock, not a row: a cancelled or killed transaction releases
--- it.
+-- Members can still search. PT429 with Retry-After if no slot is free: waiting would occupy a
+-- connection. A slot is an advisory lock, not a row: a cancelled or killed transaction releases it.
 create function logloom_private.take_search_slot(p_scope logloom_private.reading_scope)
 returns void
 language plpgsql
@@ -82,8 +81,8 @@ end;
 $$;
 
 -- Builds a boolean SQL expression for a tree. l is the record's alias. Evaluating the expression
--- takes the scan slot. Conditions that an index answers stay outside of CASE, because the planner
--- uses no index for a condition within CASE.
+-- takes the scan slot. Conditions with an index stay outside of CASE: the planner uses no index
+-- within CASE.
 create function logloom_private.filter_by_scan_slot(p_tree jsonb)
 returns text
 language plpgsql
@@ -94,8 +93,7 @@ declare
   v_items constant jsonb := case p_tree ->> 'type'
     when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree)
   end;
-  -- The setting becomes part of the SQL text, because a node does not know the settings of this
-  -- transaction.
+  -- The setting becomes part of the SQL text: a node does not know this transaction's settings.
   v_scan constant text := quote_nullable(current_setting('logloom.scan', true));
   v_quick jsonb;
   v_costly jsonb;
