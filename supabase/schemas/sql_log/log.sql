@@ -56,7 +56,7 @@ end;
 $$;
 
 -- Adds a record of logloom.log(). Raises no error, whatever the arguments and the request are. It
--- has no block that catches errors, because each call would then use up a transaction id.
+-- has no block that catches errors: each call would then use up a transaction id.
 create function logloom_private.add_sql_log(
   p_level text, p_msg text, p_attrs jsonb, p_service text, p_tenant_id text, p_context text
 )
@@ -97,8 +97,8 @@ begin
     return;
   end if;
 
-  -- 2. How many records the transaction has logged. A rollback to a savepoint takes the numbers
-  -- back, too.
+  -- 2. How many records the transaction has logged. A rollback to a savepoint also takes the
+  -- numbers back.
   v_is_count := v_rows >= v_caller.max_records;
   if v_is_count then
     perform set_config('logloom.sql_log_left_out', (coalesce(v_left_out, 0) + 1)::text, true);
@@ -112,7 +112,7 @@ begin
     perform set_config('logloom.sql_log_rows', (coalesce(v_rows, 0) + 1)::text, true);
   end if;
 
-  -- 3. The record. Its limits apply when it is moved; here a row is only kept from being huge.
+  -- 3. The record. Its limits apply when it is moved. Here a row is only kept from being huge.
   if pg_column_size(p_attrs) > v_max_bytes or octet_length(p_attrs::text) > v_max_bytes then
     p_attrs := jsonb_build_object('logloom_cut', jsonb_build_object('attrs', v_max_bytes));
   elsif jsonb_typeof(p_attrs) <> 'object' then

@@ -1,5 +1,5 @@
 -- Runs a step of the job move_sql_log: moves committed records of logloom.log() to the queue, and
--- deletes their rows. Takes the oldest row of each tenant in turn. A tenant that logs much delays
+-- deletes their rows. Takes the oldest row of each tenant in turn: a tenant that logs much delays
 -- only itself.
 create function logloom_private.move_sql_log()
 returns interval
