@@ -1,6 +1,6 @@
 -- PostgREST calls check_request() before every request of the project. Most of these requests do
--- not call Logloom. The function runs as the role of the request, which may be one of the project's
--- own roles. So the functions that it calls for such a request are granted to PUBLIC.
+-- not call Logloom. The function runs as the role of the request, possibly one of the project's
+-- own. So the functions that it calls for such a request are granted to PUBLIC.
 
 -- Returns which operation of Logloom a request with this path and search_path calls; null if it
 -- calls none.
@@ -74,8 +74,8 @@ begin
   if v_is_known is not true then
     perform logloom_private.refuse('callers.not_signed_in');
   end if;
-  -- Checked here instead of by the privilege EXECUTE, because with supautils 3.2.0 and 3.2.1 the
-  -- error of a missing privilege crashes the server.
+  -- Checked here instead of by the privilege EXECUTE: with supautils 3.2.0 and 3.2.1 a missing
+  -- privilege crashes the server.
   if current_user = 'authenticated'
     and v_operation = any (logloom_private.service_operations())
   then
@@ -84,9 +84,9 @@ begin
   if v_method <> 'POST' then
     perform logloom_private.refuse('callers.method_is_not_allowed', v_method);
   end if;
-  -- Hosted projects have extra_float_digits 0, which cuts doubles after 15 digits. A project, or
-  -- the header Prefer, may set a time zone. In another datestyle a time such as 23/11/2026 IST
-  -- would be read in the wrong zone.
+  -- Hosted projects have extra_float_digits 0: doubles lose their last digits. A project, or the
+  -- header Prefer, may set a time zone. In another datestyle a time such as 23/11/2026 IST would be
+  -- read in the wrong zone.
   perform
     set_config('extra_float_digits', '1', true),
     set_config('timezone', 'UTC', true),
@@ -94,9 +94,9 @@ begin
 end;
 $$;
 
--- PostgREST's pre-request function. Calls the project's own function, then our check, which ignores
--- requests that do not call our operations. Without a set clause the project's function sees and
--- can change the request's settings, and search_path has the request's schema.
+-- PostgREST's pre-request function. Calls the project's own function, then our check. The check
+-- ignores requests that do not call our operations. Without a set clause the project's function
+-- sees and can change the request's settings, and search_path has the request's schema.
 create function logloom_private.check_request()
 returns void
 language plpgsql

@@ -64,7 +64,7 @@ begin
   if logloom_private.usable_id(p_tenant_id) is null then
     perform logloom_private.refuse('tenants.id_is_invalid');
   end if;
-  -- One call per user at a time, so that a user creates one tenant at most.
+  -- One call per user at a time: a user creates one tenant at most.
   perform logloom_private.lock_members('user ' || v_user_id);
   if logloom_private.claims() ? 'tenant_id'
     or exists (select from logloom.tenant_members m where m.user_id = v_user_id)

@@ -1,5 +1,5 @@
--- Returns the effective retention in days: the tenant's setting or else the plan's default, but at
--- most the plan's maximum. Before its first write a tenant has the default plan.
+-- Returns the effective retention in days: the tenant's setting, or else the plan's default. The
+-- plan's maximum bounds both. Before its first write a tenant has the default plan.
 create function logloom_private.retention_days(p_tenant_id text)
 returns integer
 language plpgsql
@@ -88,7 +88,7 @@ begin
   if exists (select from logloom.tenants t where t.tenant_id = p_tenant_id) then
     return p_today - logloom_private.longest_days(p_tenant_id);
   end if;
-  -- A deleted tenant keeps only today, because its last records may still be on their way.
+  -- A deleted tenant keeps only today: its last records may still be on their way.
   return p_today;
 end;
 $$;
@@ -104,7 +104,7 @@ begin
   return query
   select
     t.tenant_id,
-    -- Computes longest_days() without a call for each tenant.
+    -- The same for all tenants at once.
     p_today - least(
       greatest(coalesce(s.retention_days, p.retention_days_default), s.rules_days_max),
       p.retention_days_max

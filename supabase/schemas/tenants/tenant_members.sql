@@ -1,5 +1,5 @@
--- Locks the members of a tenant until the transaction ends. Changes come one at a time, so that the
--- last owner stays and the limit holds.
+-- Locks the members of a tenant until the transaction ends. Changes come one at a time: the last
+-- owner stays and the limit holds.
 create function logloom_private.lock_members(p_tenant_id text)
 returns void
 language plpgsql
