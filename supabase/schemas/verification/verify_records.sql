@@ -6,7 +6,7 @@ immutable
 return 100000;
 
 -- Returns the range of a tenant's next records at or after p_from: whole minutes of one UTC day,
--- with about verify_step_records() records. Null: there are none.
+-- about verify_step_records() records. Null: there are none.
 create function logloom_private.next_records_to_verify(p_tenant_id text, p_from timestamptz)
 returns tstzrange
 language plpgsql

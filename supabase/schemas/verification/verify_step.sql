@@ -169,7 +169,7 @@ begin
 end;
 $$;
 
--- Runs a step of the job verify_logs, which slowly verifies everything stored, once every
+-- Runs a step of the job verify_logs. It slowly verifies everything stored, once every
 -- settings.verify_every. Queued events come first.
 create function logloom_private.verify_step()
 returns interval
@@ -222,7 +222,7 @@ $$;
 
 -- For operators: verifies everything stored, now and without pauses, and reports what it found.
 -- Changes nothing. An interrupted verification continues when the procedure is called again. It has
--- no set clause, because with one it could not commit.
+-- no set clause: with one it could not commit.
 create procedure logloom_private.verify()
 language plpgsql
 as $$
