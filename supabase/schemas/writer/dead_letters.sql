@@ -56,7 +56,7 @@ end;
 $$;
 
 -- Deletes the writer's rows of a deleted tenant. A trigger does this. With foreign keys, deleting a
--- tenant during a step of the writer would fail the step for all tenants.
+-- tenant during a step of the writer would fail the step for everybody.
 create function logloom_private.forget_tenant()
 returns trigger
 language plpgsql

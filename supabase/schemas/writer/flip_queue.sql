@@ -96,8 +96,8 @@ begin
   end;
   perform logloom_private.restore_lock_wait(v_lock_wait);
 
-  -- Opens the emptiest slot. A slot that could not be truncated yet can take new batches: only
-  -- batches up to moved_through count as moved.
+  -- Opens the emptiest slot. A slot that is not truncated yet can take new batches: only those up
+  -- to moved_through count as moved.
   update logloom_private.queue_pointer p
   set closed_slot = p.open_slot,
     open_slot = (

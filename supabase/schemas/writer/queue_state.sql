@@ -22,8 +22,8 @@ $$;
 
 -- Returns the watermark: every event received before this time is visible. An event received later
 -- may still be in the queue. Within enqueue_timeout() of its receipt it may not even be committed.
--- p_oldest_queued: from queue_state(), read in this transaction. It has no default, because Citus
--- reports a circular dependency if a default calls a function.
+-- p_oldest_queued: from queue_state(), read in this transaction. It has no default: with one that
+-- calls a function, Citus reports a circular dependency.
 create function logloom_private.watermark(p_oldest_queued timestamptz)
 returns timestamptz
 language sql

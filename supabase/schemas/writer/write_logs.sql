@@ -122,7 +122,7 @@ $$;
 
 -- Runs a step of the job write_logs: moves the next batches of the closed slot. If none are left,
 -- empties moved slots. If there are no moved slots either, closes the open slot. Each of these is a
--- transaction of its own, because enqueues wait until a flip is committed.
+-- transaction of its own: enqueues wait until a flip is committed.
 create function logloom_private.write_logs()
 returns interval
 language plpgsql
@@ -144,7 +144,7 @@ begin
   ) then
     return null;
   end if;
-  -- Comes before the step: otherwise quotas and health would wait until a long queue is moved.
+  -- Comes before the step: quotas and health must not wait for a long queue.
   perform logloom_private.meter_queue();
   return case
     when logloom_private.write_step() > 0 then

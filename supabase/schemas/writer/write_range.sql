@@ -1,6 +1,6 @@
 -- Lists the fields of an event except ts, separated by commas. p_format formats each of them: %1$s
--- is the name, %2$s a cast. The cast is to a type with the rules of logloom.logs: a bad value fails
--- while it is read.
+-- is the name, %2$s a cast. The cast is to a type with the rules of logloom.logs, so a bad value
+-- fails while it is read.
 create function logloom_private.written_fields_sql(p_format text)
 returns text
 language plpgsql
@@ -31,8 +31,8 @@ create function logloom_private.is_data_error(p_sqlstate text)
 returns boolean
 language sql
 immutable
--- The event does not cause these classes, so the step is repeated later: connection, rollback,
--- access rule, resources, object state, operator, system, internal.
+-- These classes of errors have other causes than the event, so the step is repeated later:
+-- connection, rollback, access rule, resources, object state, operator, system, internal.
 return left(p_sqlstate, 2) not in ('08', '25', '40', '42', '53', '55', '57', '58', 'XX');
 
 -- Seam: inserts events of the batches p_batch_from to p_batch_to, with their counts, days and write
@@ -73,8 +73,8 @@ begin
           -- "offset 0" computes this once for each batch, not for each event.
           select
             b.*, left(b.batch_key::text, 32) as id_prefix,
-            -- Each tenant's offset is 1e8 seconds (three years) above the one before, so its
-            -- records stay together. With 10,000 tenants a double is still exact to 0.1 ms.
+            -- Each tenant's offset is 1e8 seconds (three years) above the one before: its records
+            -- stay together. With 10,000 tenants a double is still exact to 0.1 ms.
             dense_rank() over (order by b.tenant_id collate "C") * 1e8::float8 as tenant_seconds
           from logloom_private.%1$I b
           where b.batch_id between $1 and $2
