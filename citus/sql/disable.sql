@@ -1,5 +1,5 @@
--- Restores the core's functions and removes this layer, in a copy of the database that was restored
--- on one server. 55000 if records are sharded.
+-- Restores the core's functions and removes this layer. For a copy of the database that was
+-- restored on one server. 55000 if records are sharded.
 create or replace function logloom_citus.disable()
 returns void
 language plpgsql

@@ -95,7 +95,6 @@ begin
   perform logloom_private.hold_writers();
   perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
   perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
-  -- Statements must share their connections to the nodes.
   perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
   foreach v_table in array logloom_citus.sharded_tables() loop
     v_shards := null;

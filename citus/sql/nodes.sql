@@ -99,7 +99,7 @@ begin
             pg_get_function_result(p.oid)
           ) ~ format('\m%s\.%s\M', n.nspname, c.relname)
       )
-      -- Functions are left out too if they use a composite type with a row of such a table. v_types
+      -- Also leaves out functions that use a composite type with a row of such a table. v_types
       -- does not have these types.
       and not exists (
         select
@@ -115,8 +115,7 @@ begin
 end;
 $$;
 
--- Updates the nodes to this version. A migration that changes the core's functions puts them back,
--- and nodes lack what the migration adds.
+-- Updates the nodes to this version. A migration may change the core's functions and add new ones.
 create or replace function logloom_citus.after_migration()
 returns void
 language plpgsql
@@ -128,9 +127,9 @@ begin
   perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
   perform logloom_citus.replace_functions();
   perform logloom_citus.distribute_functions();
-  -- A page that is one statement needs no transaction for its snapshot. Without one, a node gets
-  -- one message instead of four, which saves a fifth of a small search. If an earlier statement
-  -- began a transaction on the node, the page is read in that transaction.
+  -- A page that is one statement needs no transaction for its snapshot. A node then gets one
+  -- message instead of four. This saves a fifth of a small search. If an earlier statement began a
+  -- transaction on the node, the page is read in that transaction.
   alter function logloom_citus.fetched_records(text)
     set citus.select_opens_transaction_block = off;
 end;

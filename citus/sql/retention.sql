@@ -38,7 +38,7 @@ begin
 end;
 $$;
 
--- Runs one statement at a time for each tenant. The writer waits, so that a record that arrives
+-- Runs one statement at a time for each tenant. The writer waits, so a record that arrives
 -- meanwhile stays counted.
 create or replace function logloom_citus.forget_tenants_day(
   p_tenant_ids text[],

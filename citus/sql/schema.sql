@@ -6,8 +6,8 @@ begin
   execute format('set local role %s', (
     select n.nspowner::regrole from pg_catalog.pg_namespace n where n.nspname = 'logloom_private'
   ));
-  -- Citus propagates as a superuser, which works only for objects from before this transaction. So
-  -- a new schema is propagated later, by enable().
+  -- Citus propagates as a superuser, but only objects from before this transaction. So a new schema
+  -- is propagated later, by enable().
   if to_regnamespace('logloom_citus') is null then
     perform set_config('citus.enable_ddl_propagation', 'off', true);
   end if;

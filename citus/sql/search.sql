@@ -1,5 +1,5 @@
--- Returns the records of a select as columns. A node sends columns in binary form but a composite
--- as text, which is slower on both sides.
+-- Returns the records of a select as columns. A node sends columns in binary form, but a composite
+-- as text, and that is slower.
 create or replace function logloom_citus.fetched_records(p_sql text)
 returns setof public.logloom_log_record
 language plpgsql
@@ -97,8 +97,8 @@ $$;
 
 -- Adds a last exception handler to a reading. If a node does not answer, the handler raises PT504:
 -- the node's own error would show its address to tenants. If Citus moved or split a shard after
--- planning, the handler calls the reading once more. The second time it raises PT504. The handler
--- uses nothing of this schema, which API roles cannot use.
+-- planning, calls the reading once more. The second time it raises PT504. API roles cannot use this
+-- schema, so the handler uses nothing of it.
 create or replace function logloom_citus.with_second_try(p_reading regprocedure, p_definition text)
 returns text
 language plpgsql

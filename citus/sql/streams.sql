@@ -1,4 +1,4 @@
--- A stream reads by write sequence over all days of a tenant, which is untested over nodes.
+-- A stream reads by write sequence over all days of a tenant. This is untested over nodes.
 create or replace function logloom_citus.require_streams()
 returns void
 language plpgsql

@@ -1,7 +1,7 @@
--- Notes counts, days and write sequences of the records that insert_records sends to the nodes.
--- This happens in its transaction and under the writer's lock. Citus writes an insert twice (to a
--- file, then as rows) if it returns rows or may meet a conflict. So the writer's insert does
--- neither, and the columns for the counts are read from the queue again.
+-- Notes counts, days and write sequences of the records that insert_records sends to the nodes, in
+-- the same transaction. Citus writes an insert twice (to a file, then as rows) if it returns rows
+-- or may meet a conflict. So the writer's insert does neither. The columns for the counts are read
+-- from the queue again.
 create or replace function logloom_citus.note_records(
   p_slot smallint,
   p_batch_from bigint,
@@ -133,9 +133,9 @@ begin
   into v_overlap
   using p_batch_from, p_batch_to;
   -- Inserts the records before anything else. Citus does not use two-phase commit on a connection
-  -- that has only read, and a node killed during the commit would lose the records. Batches are
-  -- sorted and their events go straight to the nodes. If batches overlap, the events are sorted, so
-  -- that a search reads consecutive pages.
+  -- that has only read. A node killed during the commit would lose the records. Batches are sorted
+  -- and their events go straight to the nodes. If batches overlap, the events are sorted: a search
+  -- then reads consecutive pages.
   execute format(
     $query$
       insert into logloom.logs (

@@ -62,8 +62,8 @@ as $$
   where n.nspname = coalesce(lower(m[1]), 'pg_catalog') and p.prokind = 'f'
 $$;
 
--- Finds functions that Citus refuses. In an update or delete these are volatile ones; in an
--- insert's "do update set", all but immutable ones.
+-- Finds functions that Citus refuses. In an update or delete, these are volatile functions. In an
+-- insert's "do update set", they are all but immutable ones.
 create function pg_temp.refused_in(p_source text)
 returns setof text
 language sql

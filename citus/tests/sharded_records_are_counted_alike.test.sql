@@ -1,5 +1,4 @@
--- With sharded records the writer counts from the queue, otherwise from the rows that its insert
--- returns.
+-- With sharded records the writer counts from the queue instead of the inserted rows.
 begin;
 \ir ../../supabase/tests/ingest.psql
 \ir ../install.psql
