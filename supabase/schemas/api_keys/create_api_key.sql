@@ -123,7 +123,7 @@ end;
 $$;
 
 comment on function public.create_api_key(text, text, text, text[], uuid) is
-  'Creates an API key and returns it with key_value, which is shown only now. p_name: 1 to 100 '
-  'characters after trimming. p_expires_at: none by default. p_scopes: ingest (default), read, '
-  'audit. p_view_id: the view that the key reads in, only for the scope read; none by default. '
-  'Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
+  'Creates an API key and returns it. Only this answer has key_value. p_name: 1 to 100 characters '
+  'after trimming. p_expires_at: none by default. p_scopes: ingest (default), read, audit. '
+  'p_view_id: the view that the key reads in (only for the scope read). None by default. Errors: '
+  'PT400 (also the plan''s limit), PT401, PT403, PT404.';

@@ -5,7 +5,7 @@ create type public.logloom_ingest_token as (
 );
 
 comment on type public.logloom_ingest_token is
-  'A new ingest token, which can send for one service. It is shown only now.';
+  'A new ingest token. It sends for one service. It is shown only now.';
 
 -- Requires no role: everybody who may send may also let a page send.
 create function logloom_private.issue_ingest_token(
@@ -97,10 +97,10 @@ end;
 $$;
 
 comment on function public.create_ingest_token(text, text, integer) is
-  'Creates a token for a page that sends events of one service. The answer is the only one that '
-  'shows it. The token ends after p_expires_in seconds (at most 900, the default), or when its '
-  'user may no longer send. p_service: 1 to 200 characters after trimming. Errors: PT400, PT401, '
-  'PT403, PT429 (limits of the plan).';
+  'Creates a token for a page that sends events of one service. Only this answer shows the token. '
+  'The token ends after p_expires_in seconds (at most 900, the default), or when its user may no '
+  'longer send. p_service: 1 to 200 characters after trimming. Errors: PT400, PT401, PT403, PT429 '
+  '(limits of the plan).';
 
 -- Whether an ingest token is valid: it has not expired, and its user may still send.
 create function logloom_private.ingest_token_is_alive(p_token logloom_private.ingest_tokens)

@@ -81,5 +81,5 @@ create index key_reads_key_id_day_operation_idx
 on logloom_private.key_reads (key_id, day, operation);
 
 comment on table logloom_private.key_reads is
-  'Reads by API key, UTC day and operation, kept for 31 days. An operation may have several rows, '
-  'which add up: a read that finds all rows locked adds one.';
+  'Reads by API key, UTC day and operation, kept for 31 days. An operation may have several rows: '
+  'add them up.';

@@ -13,7 +13,7 @@ create index ingest_tokens_tenant_id_idx on logloom_private.ingest_tokens (tenan
 create index ingest_tokens_expires_at_idx on logloom_private.ingest_tokens (expires_at);
 
 comment on table logloom_private.ingest_tokens is
-  'Tokens with which pages send. Only the SHA-256 of a token is stored.';
+  'Tokens for pages that send events. Only the SHA-256 of a token is stored.';
 
 comment on column logloom_private.ingest_tokens.created_by is
   'The token ends when this user may no longer send. Null: created with the project''s secret key.';
