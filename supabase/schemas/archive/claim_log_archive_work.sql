@@ -145,6 +145,5 @@ end;
 $$;
 
 comment on function public.claim_log_archive_work() is
-  'For the edge function logloom-archive: returns the next piece of work, null if there is none. '
-  'Work that is not settled in time is given out again. Errors: PT409 (another project''s '
-  'database).';
+  'For the edge function logloom-archive: returns the next piece of work, or null. Work that is '
+  'not settled in time is given out again. Errors: PT409 (another project''s database).';

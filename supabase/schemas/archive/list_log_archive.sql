@@ -195,5 +195,5 @@ end;
 $$;
 
 comment on function public.match_log_archive(uuid, jsonb) is
-  'For the edge function logloom-archive: returns the places (from 0) of a file''s records that '
-  'the claimed erasure matches. Errors: PT400, PT404.';
+  'For the edge function logloom-archive: returns the places (from 0) of the records that the '
+  'claimed erasure matches. Errors: PT400, PT404.';

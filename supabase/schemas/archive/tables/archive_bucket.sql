@@ -20,8 +20,8 @@ comment on table logloom_private.archive_bucket is
   'The state of the archive''s bucket, and the progress of planning and comparing.';
 
 comment on column logloom_private.archive_bucket.installation_id is
-  'Identifies the owner of the files. It is stored in <prefix>/logloom.json, so that no two '
-  'installations share a prefix.';
+  'Identifies the owner of the files. It is stored in <prefix>/logloom.json: two installations '
+  'cannot share a prefix.';
 
 comment on column logloom_private.archive_bucket.bucket is
   'The bucket of the last check. prefix, checked_at and problem belong to the same check.';
@@ -30,10 +30,10 @@ comment on column logloom_private.archive_bucket.problem is
   'What the last check of the bucket found wrong. Nothing is archived until it is null.';
 
 comment on column logloom_private.archive_bucket.planned_through is
-  'The last tenant that the current round of planning has finished; null if no round is running.';
+  'The last tenant that the current round of planning has finished. Null if no round is running.';
 
 comment on column logloom_private.archive_bucket.compared_through is
-  'The last key that the current comparison with archive_parts has finished; null if none is '
+  'The last key that the current comparison with archive_parts has finished. Null if none is '
   'running.';
 
 comment on column logloom_private.archive_bucket.restored_at is
@@ -41,7 +41,7 @@ comment on column logloom_private.archive_bucket.restored_at is
   'database does not know are newer than the restored state. They are kept.';
 
 comment on column logloom_private.archive_bucket.note_key is
-  'Signs the notes of erasures, so that access to the bucket is not enough to erase records here.';
+  'Signs the notes of erasures: access to the bucket is not enough to erase records here.';
 
 create table logloom_private.archive_endpoint (
   singleton boolean primary key default true,
@@ -78,7 +78,7 @@ create table logloom_private.archive_claims (
 create unique index archive_claims_tenant_id_idx on logloom_private.archive_claims (tenant_id);
 
 comment on table logloom_private.archive_claims is
-  'Work that the function logloom-archive has claimed until expires_at: at most one claim for each '
+  'Work that the function logloom-archive has claimed until expires_at. At most one claim for each '
   'tenant, and one for the bucket (empty tenant_id).';
 
 create table logloom_private.archive_garbage (
@@ -114,15 +114,15 @@ create index archive_notes_open_idx on logloom_private.archive_notes (object_key
 where not is_read or to_repeat is not null;
 
 comment on table logloom_private.archive_notes is
-  'Notes of erasures in the bucket. An unknown note is newer than the restored database, so its '
-  'erasure is repeated. There is no tenant_id: notes outlive their tenant, and its id may be used '
+  'Notes of erasures in the bucket. An unknown note is newer than the restored database. Its '
+  'erasure is repeated. There is no tenant_id: notes outlive their tenant, and the id may be used '
   'again.';
 
 comment on column logloom_private.archive_notes.is_read is
   'False: found in the bucket, but not read yet.';
 
 comment on column logloom_private.archive_notes.to_repeat is
-  'The content of a note whose erasure retention must still repeat; null otherwise.';
+  'The content of a note whose erasure retention must repeat, otherwise null.';
 
 comment on column logloom_private.archive_notes.is_ours is
-  'False: not signed by archive_bucket.note_key, so it was ignored.';
+  'False: not signed by archive_bucket.note_key, and ignored.';

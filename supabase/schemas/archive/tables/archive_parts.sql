@@ -49,8 +49,8 @@ comment on column logloom.archive_parts.write_seq is
   'The greatest write sequence that the part''s records may have. Restored records get it.';
 
 comment on column logloom.archive_parts.newer_key is
-  'The key of a later generation in the bucket, which will replace the part''s file. The database '
-  'does not know that generation, because the database was restored to an earlier state.';
+  'The key of a later generation in the bucket. It will replace the part''s file. The database '
+  'does not know that generation after a restore to an earlier state.';
 
 comment on column logloom.archive_parts.generation is
   'How often the file was written. An erasure writes it again, under another key.';
@@ -64,8 +64,7 @@ create table logloom_private.archived_days (
 
 comment on table logloom_private.archived_days is
   'Which records are archived: those of a tenant''s day with a write sequence up to write_seq. It '
-  'does not matter where a record is stored, so sealing, merging and unsealing change nothing '
-  'here.';
+  'does not matter where a record is stored: sealing, merging and unsealing change nothing here.';
 
 create table logloom_private.archive_passes (
   tenant_id text primary key,
@@ -155,7 +154,7 @@ create table logloom_private.archive_erasures (
 create index archive_erasures_tenant_id_idx on logloom_private.archive_erasures (tenant_id);
 
 comment on table logloom_private.archive_erasures is
-  'Erasures in the archive. An erasure checks the files up to parts_through, which is set once the '
+  'Erasures in the archive. An erasure checks the files up to parts_through. This is set when the '
   'database has no match left. Until the erasure is done, nothing of the tenant is archived.';
 
 comment on column logloom_private.archive_erasures.noted_at is
@@ -163,4 +162,4 @@ comment on column logloom_private.archive_erasures.noted_at is
   'is still to be written.';
 
 comment on column logloom_private.archive_erasures.emptied is
-  'Parts that contained only matches, so their objects were deleted.';
+  'Parts that contained only matches. Their objects were deleted.';
