@@ -91,8 +91,8 @@ comment on column logloom.audit_events.subject is
 
 comment on column logloom.audit_events.position is
   'The place in the chain of its tenant and UTC day (column day), from 1. Null until the job '
-  'link_audit_events links the event; always null for the source logloom. The day is the day of '
-  'linking. It is later than that of occurred_at if the transaction took long.';
+  'link_audit_events links the event. Always null for the source logloom. The day is the day of '
+  'linking. It is later than the day of occurred_at if the transaction took long.';
 
 comment on column logloom.audit_events.digest is
   'SHA-256 of salt and content (audit_event_digest). link: SHA-256 of the link before and digest. '
