@@ -88,7 +88,7 @@ $$;
 
 comment on function logloom.audit_table(regclass, text[], text[], text) is
   'Records each insert, update, delete and truncate of a table in the audit trail, by triggers. '
-  'The table''s owner calls it; a second call replaces the first. columns: the columns whose '
+  'The table''s owner calls it. A second call replaces the first. columns: the columns whose '
   'values are recorded (default: all). ignore: columns that are never recorded. tenant: the column '
   'with a row''s tenant. Without it, or if it is null, the tenant of the token counts. A change '
   'without a tenant is not recorded. Errors: PT400.';

@@ -112,6 +112,6 @@ end;
 $$;
 
 comment on function public.verify_audit_trail(text, date, date) is
-  'Checks the chain of the tenant''s audit trail (source app), and names the first event that does '
-  'not fit. p_day_from, p_day_to: UTC days, both inclusive, at most 366 (default: the last 31). '
-  'Go on at next_day if it is not null. Errors: PT400, PT401, PT403, PT408.';
+  'Checks the chain of the tenant''s audit trail (source app), and names the first fault. '
+  'p_day_from, p_day_to: UTC days, both inclusive, at most 366 (default: the last 31). Go on at '
+  'next_day if it is not null. Errors: PT400, PT401, PT403, PT408.';

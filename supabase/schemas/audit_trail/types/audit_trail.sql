@@ -27,6 +27,6 @@ create type logloom_private.audited_statement as (
 comment on type logloom_private.audited_statement is
   'What the events of a statement on an audited table have in common. name, keys: the table and '
   'its primary key. hidden_columns: columns that are not recorded. columns_have_changed: a column '
-  'that audit_table() was given has another name now. tenant_column: the column with a row''s '
-  'tenant; tenant_id: of rows without one. row_source: SQL that selects the columns of a row, or '
-  'null for all.';
+  'of audit_table() has another name now. tenant_column: the column with a row''s tenant; '
+  'tenant_id: of rows without one. row_source: SQL that selects the columns of a row, or null for '
+  'all.';
