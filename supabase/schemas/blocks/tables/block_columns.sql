@@ -36,12 +36,12 @@ comment on column logloom_private.block_columns.name is
 comment on column logloom_private.block_columns.kind is
   'How the values are stored. dictionary: the distinct values by frequency, with counts and codes. '
   'numbers: whole numbers. templated: like dictionary, but with templates. digits has the digits '
-  'of all values, in the order of code and position. hexadecimal: ids of one form, which the only '
-  'template shows with f for each digit; digits has their bytes. texts: the values themselves.';
+  'of all values, in the order of code and position. hexadecimal: ids of one form. The only '
+  'template shows it with f for each digit; digits has the bytes. texts: the values themselves.';
 
 comment on column logloom_private.block_columns.filter is
-  'A Bloom filter over the values. Only for fields that have bloom in '
-  'logloom_private.record_fields, and only if their dictionary is large or missing.';
+  'A Bloom filter over the values. Only for fields with bloom in logloom_private.record_fields, if '
+  'their dictionary is large or missing.';
 
 comment on column logloom_private.block_columns.codes is
   'The places of values in dictionary, minus 129. If there are more than 256 distinct values, '

@@ -86,19 +86,19 @@ comment on column logloom_private.blocks.format is
   'How the block is stored: one of logloom_private.block_formats().';
 
 comment on column logloom_private.blocks.holds_counts is
-  'True: logloom_private.log_counts does not count these records, so queries read the block to '
-  'count them. For tenants with few records a day. False: log_counts counts the records, and all '
-  'are of one day.';
+  'True: logloom_private.log_counts does not count these records. Queries read the block to count '
+  'them. For tenants with few records a day. False: log_counts counts the records, and all are of '
+  'one day.';
 
 comment on column logloom_private.blocks.checksum is
   'logloom_private.block_checksum of the block and its columns.';
 
 comment on column logloom_private.blocks.damaged_at is
   'When a verification found that the checksum differs. Readers skip the block, with a warning. '
-  'Null again once a verification finds the block intact.';
+  'Null again when a verification finds the block intact.';
 
 comment on column logloom_private.blocks.kept_days is
-  'The days that a retention rule gave the records when they were sealed. Null: the tenant''s '
+  'The days that a retention rule gave the records at their sealing. Null: the tenant''s '
   'retention.';
 
 comment on column logloom_private.blocks.separator is
@@ -120,11 +120,10 @@ comment on column logloom_private.blocks.run_words is
 comment on column logloom_private.blocks.template_records is
   'How many records have each template, over all runs. The records of a template are adjacent and '
   'sorted by ts. Its first and last position tell when it was first and last seen. The last '
-  'position is the sum of the counts up to its own, plus run_records of all earlier runs without '
-  'messages.';
+  'position is the sum of the counts so far and of run_records of earlier runs without messages.';
 
 comment on column logloom_private.blocks.offset_records is
-  'For looking up a single message: an entry for templates 1, 17, 33 … with the number of messages '
+  'For looking up a single message. An entry for templates 1, 17, 33 … has the number of messages '
   'before the template. offset_digits: how many digits come before its messages. offset_bytes: how '
   'many bytes of templates come before it.';
 
@@ -138,9 +137,8 @@ comment on column logloom_private.blocks.ts_unit is
   'for ts_low, a column is null if all its bits are 0.';
 
 comment on column logloom_private.blocks.batch_prefixes is
-  'The ids of the batches that the records came in, 14 bytes each: the last 16 bits of a batch id '
-  'are 0. batch_received_at and batch_write_seqs give each batch''s time of receipt and write '
-  'sequence.';
+  'The ids of the batches of the records, 14 bytes each: the last 16 bits of a batch id are 0. '
+  'batch_received_at and batch_write_seqs give each batch''s time of receipt and write sequence.';
 
 comment on column logloom_private.blocks.batch_codes is
   'For each record: the number of its batch, minus 129. With more than 256 batches, '
