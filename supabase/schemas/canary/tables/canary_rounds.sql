@@ -25,4 +25,4 @@ comment on column logloom_private.canary_rounds.missing is
   'How many acknowledged records of the last hour were not counted.';
 
 comment on column logloom_private.canary_rounds.doubled is
-  'The number of records that a count found beyond the records sent in the last hour.';
+  'How many records a count found beyond those sent in the last hour.';
