@@ -165,12 +165,12 @@ end;
 $$;
 
 comment on function public.update_error_group(text[], text, text, text, text, text, text) is
-  'Changes 1 to 1000 error groups; null leaves a part as it is. If one group is not the tenant''s, '
+  'Changes 1 to 1000 error groups. Null leaves a part as it is. If one group is not the tenant''s, '
   'nothing changes. p_state: open, resolved or ignored. p_ignored_until: with ignored, until when. '
-  'p_release: with resolved, the last release that has the error; only a later one makes the group '
-  'regress. p_assigned_to: user_id or email address of a member, empty for nobody. p_note: at '
-  'most 2000 characters, empty for none. p_merge_into: fingerprint of the group that counts '
-  'their records from now on; this cannot be undone. Errors: PT400, PT401, PT403, PT404.';
+  'p_release: with resolved, the last release that has the error. Only a later one makes the group '
+  'regress. p_assigned_to: user_id or email address of a member, empty for nobody. p_note: at most '
+  '2000 characters, empty for none. p_merge_into: fingerprint of the group that counts their '
+  'records from now on. This cannot be undone. Errors: PT400, PT401, PT403, PT404.';
 
 -- Writes audit events for changes of groups by people. Only people change updated_at. They do not
 -- have a note's text, because nobody could remove it from the audit log.

@@ -47,7 +47,7 @@ comment on table logloom.error_groups is
   'errors beyond the plan''s max_error_groups.';
 
 comment on column logloom.error_groups.fingerprint is
-  'Sixteen hexadecimal digits that service, type and place (or template) of the error decide.';
+  'Sixteen hexadecimal digits, made from service, type and place (or template) of the error.';
 
 comment on column logloom.error_groups.title is
   'Type and template of the messages. Null once all records of the group are gone.';
@@ -64,7 +64,7 @@ comment on column logloom.error_groups.opened_at is
   'When the group was made or regressed.';
 
 comment on column logloom.error_groups.resolved_release is
-  'The release that has the mend: only a later release makes the group regress.';
+  'The release that fixes the error: only a later release makes the group regress.';
 
 comment on column logloom.error_groups.merged_into is
   'The fingerprint of the group that counts the records of this one.';

@@ -75,7 +75,7 @@ create type public.logloom_error_release as (
 );
 
 comment on type public.logloom_error_release is
-  'A release of a program in which an error was seen, and how many of the sampled records are its.';
+  'A release in which an error was seen, and its number among the sampled records.';
 
 create type public.logloom_error_group_details as (
   "group" public.logloom_error_group,
