@@ -27,10 +27,10 @@ comment on column logloom_private.installation.own_oid is
   'dump.';
 
 comment on column logloom_private.installation.cursor_key is
-  'The key that seals the cursors that tenants get.';
+  'The key that seals the cursors of tenants.';
 comment on column logloom_private.installation.project_url is
   'SUPABASE_URL of the first edge function that asked this database for work. A copy of the '
-  'database keeps it, and gives no work to functions of another project.';
+  'database keeps it. So it gives no work to functions of another project.';
 
 comment on column logloom_private.installation.other_url is
   'SUPABASE_URL of the last edge function health that called. Null if it equals project_url.';

@@ -18,11 +18,11 @@ create type logloom_private.record_field as (
 
 comment on type logloom_private.record_field is
   'A column of logloom.logs. sent: events have it. shown: its position in '
-  'public.logloom_log_record; null if answers do not have it. kind: how queries treat it (time, '
+  'public.logloom_log_record. Null if answers do not have it. kind: how queries treat it (time, '
   'id, level, msg, text, host, attrs). Null: queries do not know it. block: how a block stores it '
   '(times, batches, ids, runs, templates, attrs, or a column of its own). bloom: with a Bloom '
   'filter. place: its position in the console. near: names that people use for it by mistake. '
-  'aliases: its other names in an event, the first one wins. A dotted name is a flat key or a '
+  'aliases: its other names in an event. The first one wins. A dotted name is a flat key or a '
   'path. also: other sources, for the documents. remark: what the console says about it.';
 
 -- The fields are in the order of the columns of logloom.logs. Add a new field at the end.

@@ -25,8 +25,8 @@ begin
       'Views have no changes of their own.', null),
     ('audit.column_is_unknown', 400, '%s has no column %s', 'Names are case-sensitive.', null),
     ('audit.not_in_views', 403, 'The audit trail is not in views or portal sessions',
-      'Read it as a member, with an API key that has the scope audit and no view, or in a portal '
-        'session with the part audit.', null),
+      'Read it as a member, with an API key (scope audit, no view), or in a portal session (part '
+        'audit).', null),
     ('audit.key_lacks_scope', 403, 'This API key does not read the audit trail',
       'create_api_key makes one that does: p_scopes ["audit"].', null),
     ('audit.key_lacks_read', 403, 'This API key only reads the audit trail',

@@ -64,7 +64,7 @@ begin
     ('callers.key_may_only_send', 403, 'This API key may only send',
       'create_api_key makes one that reads: p_scopes ["read"].', null),
     ('callers.operation_is_outside', 403, 'This caller may not call %s',
-      'Its view or session allows other operations only.', null),
+      'Its view or session allows only other operations.', null),
     ('callers.method_is_not_allowed', 405, 'Method %s is not allowed here',
       'Call operations by POST, with a JSON object of parameters.', null),
     ('callers.tenant_must_be_named', 400, 'Missing required parameter: p_tenant_id',

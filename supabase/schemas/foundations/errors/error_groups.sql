@@ -41,7 +41,7 @@ begin
       'A view that hides level, service, msg, or attributes such as error or stack.'),
     ('error_groups.group_not_found', 404, 'Error group not found',
       'list_error_groups shows the groups. A merged group is no longer one of its own.',
-      'It does not exist, was merged, belongs to another tenant, or none of the last day''s '
-        'records that the reader may see belong to it.');
+      'It does not exist, was merged, or belongs to another tenant. In a view: the reader sees '
+        'none of its records of the last day.');
 end;
 $$;

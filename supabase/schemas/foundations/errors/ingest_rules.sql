@@ -9,8 +9,9 @@ begin
     ('ingest_rules.name_is_invalid', 400, 'Invalid p_name: 1 to 100 characters after trimming',
       'Name the rule after what it does.', null),
     ('ingest_rules.condition_has', 400, 'The condition of a rule cannot have %s',
-      'It has tests of fields and top-level attributes joined by AND: service:api, host:web-*, '
-        '@plan:free, level:>=warn, a text of msg. A minus before a test negates it.',
+      'A condition has tests of fields and top-level attributes, joined by AND. Examples: '
+        'service:api, host:web-*, @plan:free, level:>=warn, a text of msg. A minus before a test '
+        'negates it.',
       'The query language allows it, the function `ingest` cannot evaluate it.'),
     ('ingest_rules.action_is_invalid', 400, 'Invalid p_action: %s',
       'docs/reference/api/ingest-rules.md shows each action.',

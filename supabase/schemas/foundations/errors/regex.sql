@@ -11,9 +11,9 @@ begin
     e.name, e.status, e.message,
     coalesce(
       e.hint,
-      'Allowed are literals, classes with [:alpha:] and its like, groups, alternatives, * + ? '
-        '{m,n} up to 100, lazy ones too, . \d \w \s \D \W \S \b \n \t \r, ^ and $, (?i) at the '
-        'start, and a backslash before punctuation.'
+      'Allowed are literals, classes (also [:alpha:] …), groups, alternatives, * + ? and {m,n} up '
+        'to 100 (also lazy). Also . \d \w \s \D \W \S \b \n \t \r, ^ and $, (?i) at the start, and '
+        'a backslash before punctuation.'
     ),
     e.explanation
   from (

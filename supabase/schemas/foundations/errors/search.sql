@@ -79,7 +79,7 @@ begin
       'A later version sealed these records, and an earlier one was installed after it.'),
     ('search.records_are_away', 504, 'The server that has these records does not answer',
       'Try again in a moment. Events that are sent meanwhile are kept.',
-      'Records are distributed and a server does not answer, or adding up what is stored took 8 '
-        's. The answer has `Retry-After`.');
+      'A server of distributed records does not answer, or adding up the stored records took 8 s. '
+        'The answer has `Retry-After`.');
 end;
 $$;

@@ -11,9 +11,10 @@ begin
     e.name, e.status, e.message,
     coalesce(
       e.hint,
-      'Write count(), rate(), count_distinct(field), or sum, avg, min, max, p50, p95, p99 or '
-        'p99.9 of an attribute, min or max of ts; then nothing or: by field, field. Other stages '
-        'are where, sort, limit, fields, json, logfmt, extract, extract_regexp, math and patterns.'
+      'Write count(), rate(), count_distinct(field), or sum, avg, min, max, p50, p95, p99 or p99.9 '
+        'of an attribute. min and max also take ts. After it may follow: by field, field. Other '
+        'stages are where, sort, limit, fields, json, logfmt, extract, extract_regexp, math and '
+        'patterns.'
     ),
     e.explanation
   from (
@@ -90,8 +91,8 @@ begin
       'Name a field, such as service or @status.', null),
     ('stages.order_is_wrong', 400, '%s is not allowed after %s',
       'The order is json, logfmt, extract and where, then an aggregate or patterns, then math and '
-        'where, then sort and limit; without an aggregate, sort, limit and fields follow where. '
-        'sort, limit and fields stand once each.', null),
+        'where, then sort and limit. Without an aggregate, sort, limit and fields follow where, '
+        'each once.', null),
     ('stages.too_many', 400, 'The query has more than 10 stages', 'Join them, or leave some out.',
       null),
     ('stages.takes_a_text', 400, '%s takes a field that holds a text',

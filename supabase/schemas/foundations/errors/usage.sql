@@ -25,8 +25,8 @@ begin
       'A rule has level, service or both, and days. The plan sets the highest number of days.',
       null),
     ('usage.not_in_views', 403, 'The usage of a tenant is not in views or portal sessions',
-      'Read it as a member, with an API key that has no view, or in a portal session with the part '
-        'usage.', null),
+      'Read it as a member, with an API key without a view, or in a portal session (part '
+        'usage).', null),
     ('usage.months_are_out_of_range', 400, 'Invalid p_months: 1 to 24',
       'Without p_months you get the current month.', null),
     ('usage.too_many_deletions', 429, 'Too many deletions are open (max %s)',

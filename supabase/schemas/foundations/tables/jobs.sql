@@ -46,7 +46,7 @@ comment on column logloom_private.jobs.is_paused is
 
 comment on column logloom_private.jobs.next_at is
   'When the job is due; set it to now() to run it at once. This and the following columns are '
-  'updated when something changes. Otherwise, to save writes, only a dozen times within silence, '
-  'or every 30 seconds.';
+  'updated when something changes. Otherwise only a dozen times within silence, or every 30 '
+  'seconds.';
 
 comment on column logloom_private.jobs.failures is 'Failed steps since the last success.';
