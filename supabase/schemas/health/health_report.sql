@@ -160,8 +160,8 @@ $$;
 
 comment on function public.health_report() is
   'Returns the answer of the edge function health: status, timestamp, checks, endpoints. Each '
-  'endpoint has its own answer (available: 200, otherwise 503). The checks are database, queue '
-  '(events, seconds), writer (milliseconds, seconds), partitions, alerts, sealing, verification, '
-  'canary (milliseconds), streams and collectors. Also archive (bytes), storage (bytes), '
-  'pre_request, project, installation and jobs. An unhealthy check has a reason. Thresholds: '
-  'logloom_private.settings and logloom_private.jobs.';
+  'endpoint has its own answer: 200 if it is available, otherwise 503. The checks are database, '
+  'queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, sealing, '
+  'verification, canary (milliseconds), streams and collectors. Also archive (bytes), storage '
+  '(bytes), pre_request, project, installation and jobs. An unhealthy check has a reason. '
+  'Thresholds: logloom_private.settings and logloom_private.jobs.';
