@@ -54,5 +54,5 @@ $$;
 
 comment on function public.ingest_signer(uuid, text, text) is
   'For the edge function ingest: who signed a message with the hex SHA-256 of an API key. '
-  'p_signature: HMAC-SHA256 as hex. p_message: in base64. Returns the digest of the key, which may '
-  'be revoked or expired. Errors: PT400, PT401.';
+  'p_signature: HMAC-SHA256 as hex. p_message: in base64. Returns the digest of the key. The key '
+  'may be revoked or expired. Errors: PT400, PT401.';

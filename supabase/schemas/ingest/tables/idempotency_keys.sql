@@ -10,6 +10,6 @@ create table logloom_private.idempotency_keys (
 create index idempotency_keys_created_at_idx on logloom_private.idempotency_keys (created_at);
 
 comment on table logloom_private.idempotency_keys is
-  'First answers to requests with an Idempotency-Key, so that a repeat stores nothing.';
+  'First answers to requests with an Idempotency-Key. A repeat stores nothing.';
 comment on column logloom_private.idempotency_keys.response is
-  'The answer. If the request came in slices: an object with the answer to each slice, by number.';
+  'The answer. If the request came in slices: an object with the answer to each slice.';

@@ -39,8 +39,8 @@ grant update (position, name, condition, action, is_on)
 on logloom.ingest_rules to authenticated, service_role;
 
 comment on table logloom.ingest_rules is
-  'What the function ingest does to a tenant''s events before they are stored, in the order of '
-  'position, then rule_id.';
+  'What the function ingest does to a tenant''s events before they are stored, ordered by position '
+  'and rule_id.';
 
 comment on column logloom.ingest_rules.condition is
   'Selects the events: a filter of the query language. Null: every event.';
@@ -55,8 +55,8 @@ create table logloom_private.ingest_rule_sets (
 );
 
 comment on table logloom_private.ingest_rule_sets is
-  'A row for each tenant that ever had a rule. version: changes with every change of a rule or of '
-  'the key; null without an enabled rule. hash_key: the sealed key of the hashes in masks.';
+  'A row for each tenant that ever had a rule. version: changes with every change of a rule or the '
+  'key. Null without an enabled rule. hash_key: the sealed key of the hashes in masks.';
 
 create table logloom.ingest_rule_hours (
   tenant_id text not null,
@@ -84,5 +84,5 @@ grant select on logloom.ingest_rule_hours to authenticated, service_role;
 
 comment on table logloom.ingest_rule_hours is
   'What each rule did, by UTC hour of receipt, with the members of ingest_rule_count. '
-  'meter_batches adds to it. There are no foreign keys, so that the writer waits for no change of '
-  'a rule. Kept for 32 days.';
+  'meter_batches adds to it. There are no foreign keys: the writer waits for no change of a rule. '
+  'Kept for 32 days.';

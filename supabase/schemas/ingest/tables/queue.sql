@@ -44,10 +44,11 @@ comment on table logloom_private.queue is
   'array is null if no event has the field. A null ts stands for received_at.';
 
 comment on column logloom_private.queue.batch_key is
-  'UUIDv7 whose last 16 bits are 0. With an event''s index in these bits it is the record''s id.';
+  'UUIDv7 whose last 16 bits are 0. With an event''s index in these bits it is the id of the '
+  'record.';
 
 comment on column logloom_private.queue.bytes is
-  'Size of the request body, less the share of dropped events unless settings.count_dropped.';
+  'Size of the request body, without the share of dropped events (unless settings.count_dropped).';
 
 comment on column logloom_private.queue.dropped is
   'Events of the request that ingest rules removed. A request may have no other events.';
@@ -107,7 +108,7 @@ comment on table logloom_private.queue_marks is
   'batches that were metered together, up to batch_to. It is kept until these batches are moved.';
 
 comment on table logloom_private.queue_pointer is
-  'The slot that is being filled, and the closed one that is being moved.';
+  'The slot that is filled now, and the closed one that is moved now.';
 
 comment on column logloom_private.queue_pointer.metered_through is
   'All batches up to this batch_id are counted in logloom.usage_days and in metered_events.';

@@ -40,14 +40,14 @@ create type logloom_private.ingest_request as (
 
 comment on type logloom_private.ingest_request is
   'One request of ingest. The caller is p_key_digest (hex SHA-256 of an API key or ingest token), '
-  'or p_claims (of a verified token), or p_tenant_id. Events are parallel arrays. p_ts has a value '
+  'p_claims (of a verified token), or p_tenant_id. Events are parallel arrays. p_ts has a value '
   'for each event, or null for an event without a time. Without p_ts the request only '
   'authenticates and asks for the limits. p_positions: the index of each event in the request. '
   'Null if the function ingest rejected none. p_rejected, p_errors: the events that the function '
   'ingest rejected. p_slice: the number, from 0, of this part of a request that comes in several '
   'calls. The first one decides about the plan''s limits. p_cut: events that were cut to '
-  'max_record_bytes or max_record_values. p_all_errors: errors list every rejected event instead '
-  'of the first hundred. p_guessed: events whose ts came from an ambiguous name, as {place: {name: '
+  'max_record_bytes or max_record_values. p_all_errors: errors list all rejected events, not the '
+  'first hundred. p_guessed: events whose ts came from an ambiguous name, as {place: {name: '
   'value}}. Places count from 1. If such a ts is out of range, it becomes an attribute. p_dropped: '
   'events of this slice that rules of the tenant removed. p_rule_counts: what each rule did. '
   'p_rules_version: the version of the rules that were applied; null: none. p_spans: how many of '
