@@ -52,7 +52,7 @@ end;
 $$;
 
 comment on function public.list_ingest_rules(text) is
-  'Lists the tenant''s ingest rules in the order in which they apply. Errors: PT401, PT403.';
+  'Lists the tenant''s ingest rules in their order. Errors: PT401, PT403.';
 
 create function public.create_ingest_rule(
   p_tenant_id text default null,
@@ -91,7 +91,7 @@ $$;
 
 comment on function public.create_ingest_rule(text, text, text, jsonb, boolean, jsonb) is
   'Adds an ingest rule after the others and returns it. For admins. p_name: 1 to 100 characters '
-  'after trimming. p_condition: tests of fields and top-level attributes joined by AND; every '
+  'after trimming. p_condition: tests of fields and top-level attributes, joined by AND. Every '
   'event by default. p_action: {type: mask, drop, sample, parse, set, remove or level, …}. '
   'p_is_on: true by default. p_secrets: {hash_key: sealed text}, the key of the hashes in all '
   'masks. Errors: PT400 (also the plan''s limit), PT401, PT403, PT409 (the name is taken).';

@@ -25,5 +25,5 @@ end;
 $$;
 
 comment on function public.preview_ingest_rule(text, jsonb) is
-  'Checks a rule without saving it, and returns the records of the last hour that it would match: '
+  'Checks a rule without saving it. Returns the records of the last hour that it would match: '
   '{seen, matched, rule, examples}. For admins. Errors: PT400, PT401, PT403, PT408, PT429.';
