@@ -22,8 +22,8 @@ comment on column logloom_private.log_counts.events is
   'How many records; negative for deleted records. Only the sum is meaningful.';
 
 comment on column logloom_private.log_counts.is_other is
-  'True: the row counts all services beyond max_counted_services() together; service is null. If a '
-  'minute has such a row, the counts cannot answer for a single service in this minute.';
+  'True: the row counts all services beyond max_counted_services() together, and service is null. '
+  'In such a minute the counts cannot answer for a single service.';
 
 comment on column logloom_private.log_counts.count_id is
   'Makes the primary key unique, because a minute may have several rows.';
@@ -41,7 +41,7 @@ create index log_days_day_tenant_id_idx on logloom_private.log_days (day, tenant
 
 comment on table logloom_private.log_days is
   'The UTC days in which a tenant has records. A search reads only these days. A day stays until '
-  'its partition is dropped or retention finds no record of the tenant in it.';
+  'its partition is dropped, or retention finds no record of the tenant.';
 
 create table logloom_private.log_removals (
   tenant_id text not null
@@ -50,9 +50,9 @@ create table logloom_private.log_removals (
 create index log_removals_tenant_id_idx on logloom_private.log_removals (tenant_id);
 
 comment on table logloom_private.log_removals is
-  'Tenants that lost records which are recent enough for an alert window. The stored sums of their '
-  'alerts are no longer valid. Each removal adds a row, so that a removal and an alert round never '
-  'wait for each other.';
+  'Tenants that lost records recently enough for an alert window. The stored sums of their alerts '
+  'are no longer valid. Each removal adds a row: a removal and an alert round never wait for each '
+  'other.';
 
 create table logloom_private.log_writes (
   write_seq bigint not null,

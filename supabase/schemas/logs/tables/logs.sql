@@ -55,8 +55,8 @@ comment on column logloom.logs.write_seq is
   'The number of the writer''s step that stored the record. Its order is the order of commits.';
 
 comment on column logloom.logs.record_bytes is
-  'Bytes of the record''s JSON text as operations return it. Null for records that are older than '
-  'this column; logloom_private.bytes_of_record handles both.';
+  'Bytes of the record''s JSON text as operations return it. Null for records older than this '
+  'column. logloom_private.bytes_of_record handles both.';
 
 comment on column logloom.logs.ts is
   'When the event happened, as the client sent it. Without that, received_at.';

@@ -15,8 +15,7 @@ create table logloom_private.storage (
 insert into logloom_private.storage default values;
 
 comment on table logloom_private.storage is
-  'The stored bytes, which the job bound_storage measures once a minute, and the state of this '
-  'job.';
+  'The stored bytes, and the state of the job bound_storage. It measures them once a minute.';
 
 comment on column logloom_private.storage.bytes is
   'The file sizes of partitions and queue, plus the content of blocks.';
@@ -26,15 +25,15 @@ comment on column logloom_private.storage.reusable_bytes is
   'of deleted rows. Free space is reused before files grow. Measured once an hour.';
 
 comment on column logloom_private.storage.is_dropping is
-  'True: settings.max_storage_bytes was reached, and days are dropped until 95 % of it is used.';
+  'True: settings.max_storage_bytes was reached. Days are dropped until 95 % of it is used.';
 
 comment on column logloom_private.storage.is_stuck is
-  'True: no day is left to drop, because today and yesterday always stay. At the limit, ingest is '
+  'True: no day is left to drop, since today and yesterday always stay. At the limit, ingest is '
   'refused.';
 
 comment on column logloom_private.storage.limit_day is
   'The day that is being dropped for all tenants because storage is full. It comes before the '
-  'daily retention, which then continues. Null: none.';
+  'daily retention. Null: none.';
 
 comment on column logloom_private.storage.overtakes_archive is
   'True: limit_day is dropped without waiting for the archive.';
