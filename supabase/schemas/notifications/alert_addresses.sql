@@ -49,7 +49,7 @@ end;
 $$;
 
 comment on function public.list_alert_addresses(integer, text) is
-  'The email addresses of the tenant''s alert rules, in alphabetical order, and whether '
+  'The email addresses of the tenant''s alert rules in alphabetical order, and whether '
   'notifications may be sent there. p_limit: 1 to 1000 (default 100). p_after: email of the last '
   'item of the page before. Errors: PT400, PT401.';
 

@@ -111,5 +111,5 @@ $$;
 
 comment on function public.complete_alert_notification(uuid, uuid) is
   'The edge function logloom-notify calls it before each attempt. Returns the body of a claimed '
-  'notification with the link to the console and the newest records; null if the claim has ended. '
+  'notification with the link to the console and the newest records. Null if the claim has ended. '
   'Errors: PT400.';

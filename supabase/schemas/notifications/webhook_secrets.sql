@@ -91,7 +91,7 @@ $$;
 
 comment on function public.list_unsealed_alert_secrets(text, uuid) is
   'The edge function logloom-notify calls it. Returns the secrets of alert rules that are not '
-  'sealed with its key p_key_id, of 100 rules after p_after. Errors: PT400.';
+  'sealed with its key p_key_id. Reads 100 rules after p_after. Errors: PT400.';
 
 create function public.seal_alert_secret(
   p_rule_id uuid default null,
@@ -119,8 +119,8 @@ end;
 $$;
 
 comment on function public.seal_alert_secret(uuid, text, text) is
-  'The edge function logloom-notify calls it. Replaces the secret of a rule whose hex SHA-256 is '
-  'p_digest with p_sealed. Errors: PT400.';
+  'The edge function logloom-notify calls it. Replaces the secret of a rule by p_sealed. p_digest '
+  'is the secret''s hex SHA-256. Errors: PT400.';
 
 -- Counts webhook secrets in plain text. There are some if the function logloom-notify has no key or
 -- was not called yet.
@@ -192,8 +192,8 @@ end;
 $$;
 
 comment on function public.rotate_alert_webhook_secret(uuid) is
-  'Creates a new secret for a rule''s webhooks and returns it; it is shown only now. For 24 hours '
-  'webhooks are signed with both. Errors: PT400, PT401, PT404.';
+  'Creates a new secret for a rule''s webhooks and returns it. Only this answer shows it. For 24 '
+  'hours webhooks are signed with both. Errors: PT400, PT401, PT404.';
 
 -- Makes a new secret if the URL gets another scheme, host or port: this is another receiver. To
 -- verify signatures there, somebody must rotate the secret and see it.

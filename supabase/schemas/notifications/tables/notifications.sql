@@ -61,7 +61,8 @@ on logloom_private.notifications (rule_id, channel, position) where status = 'pe
 
 comment on table logloom_private.notifications is
   'The outbox: a row for each alert and destination, and for its recovery. Tests, codes that '
-  'confirm an address, and mails to owners about a log stream (rule_id has its id) have no alert.';
+  'confirm an address, and mails to owners about a log stream have no alert. For a log stream, '
+  'rule_id has its id.';
 
 comment on column logloom_private.notifications.address is
   'An address that is a secret is sealed: only the function logloom-notify can open it.';
@@ -100,8 +101,8 @@ create table logloom_private.notify_endpoint (
 insert into logloom_private.notify_endpoint default values;
 
 comment on table logloom_private.notify_endpoint is
-  'The URL of the edge function logloom-notify, and the secret that the database sends when it '
-  'calls it. The URL of logloom-stream differs only in the name; it expects the same secret.';
+  'The URL of the edge function logloom-notify, and the secret with which the database calls it. '
+  'The URL of logloom-stream differs only in the name; the secret is the same.';
 
 -- Has no tenant, because the rule has it.
 create table logloom_private.webhook_secrets (

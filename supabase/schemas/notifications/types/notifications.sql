@@ -30,5 +30,5 @@ create type public.logloom_notification_address as (
 
 comment on type public.logloom_notification_address is
   'An email address of alert rules, in lower case. confirmed: notifications may be sent there, '
-  'because a code confirmed it or it belongs to a member. code_expires_at, tries_left: null '
-  'without a valid code.';
+  'because a code confirmed it or a member has it. code_expires_at, tries_left: null without a '
+  'valid code.';
