@@ -1,8 +1,8 @@
 create type public.logloom_query_warning as ("position" integer, message text, suggestion text);
 
 comment on type public.logloom_query_warning is
-  'A valid part of a query that probably does not mean what its author wanted. Has its position '
-  '(1-based, code points) and what to write instead.';
+  'A valid part of a query that its author probably meant differently. Has its position (1-based, '
+  'code points) and what to write instead.';
 
 create type public.logloom_query_validity as (
   valid boolean,
@@ -14,7 +14,7 @@ create type public.logloom_query_validity as (
 
 comment on type public.logloom_query_validity is
   'Tells whether a query compiles. If not: the error, its position (1-based, code points) and the '
-  'expected syntax. warnings: valid parts that probably do not mean what their author wanted.';
+  'expected syntax. warnings: valid parts that their author probably meant differently.';
 
 create function logloom_private.warnings_of(p_query logloom_private.compiled_query)
 returns public.logloom_query_warning[]
