@@ -127,9 +127,9 @@ end;
 $$;
 
 comment on function public.delete_logs(text, text, text, boolean) is
-  'Deletes the tenant''s records that match p_query_dsl from p_ts_from (inclusive) to p_ts_to '
-  '(exclusive), and matching dead letters. Refuses a query that a search would answer with '
-  'warnings. With p_dry_run (default true) nothing is deleted: records says how many match. '
-  'Otherwise a job deletes the records that were acknowledged before the request; '
-  'list_log_retention_runs shows its progress. Returns the run. Errors: PT400, PT401, PT408 (the '
-  'dry run took over 15 s), PT429 (too many open deletions, or for a dry run too many searches).';
+  'Deletes the tenant''s records (and dead letters) that match p_query_dsl from p_ts_from '
+  '(inclusive) to p_ts_to (exclusive). Refuses a query that a search would answer with warnings. '
+  'With p_dry_run (default true) nothing is deleted, and records says how many match. Otherwise a '
+  'job deletes the records that were acknowledged before the request. list_log_retention_runs '
+  'shows its progress. Returns the run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), '
+  'PT429 (too many open deletions, or for a dry run too many searches).';

@@ -112,7 +112,7 @@ end;
 $$;
 
 comment on function public.delete_tenant(text) is
-  'Deletes the tenant with all its data. Only owners may call it, and they must name the tenant. '
-  'Its keys and tokens are refused at once. A job deletes the rest and leaves a receipt in '
-  'logloom_private.tenant_deletions. Only then can the id be used again. Errors: PT400, PT401, '
-  'PT403, PT404.';
+  'Deletes the tenant with all its data. Only owners may call it. They must name the tenant. Its '
+  'keys and tokens are refused at once. A job deletes the rest and leaves a receipt in '
+  'logloom_private.tenant_deletions. Only then is the id free again. Errors: PT400, PT401, PT403, '
+  'PT404.';

@@ -25,8 +25,7 @@ comment on column logloom_private.retention_place.today is
   'The UTC day that this retention is for.';
 
 comment on column logloom_private.retention_place.spans_through is
-  'The last tenant whose blocks were checked for spans longer than its retention. Null: all were '
-  'checked.';
+  'The last tenant whose blocks were checked for too long spans. Null: all were checked.';
 
 comment on column logloom_private.retention_place.rules_through is
   'The last tenant with retention rules that is finished. Null: all are. rules_day: the last '
@@ -51,4 +50,4 @@ create table logloom_private.deletion_turns (
 );
 
 comment on table logloom_private.deletion_turns is
-  'When a tenant with open erasures was last served, so that tenants take turns.';
+  'When a tenant with open erasures was last served: tenants take turns.';

@@ -28,9 +28,9 @@ comment on type public.logloom_retention_run is
   'storage was full). status: queued, running, done, interrupted (a later day''s run continued '
   'it), or failed (with error). ts_from inclusive, ts_to exclusive. records: how many were deleted '
   'so far; in a dry run, how many match. partitions: days that were dropped as a whole. '
-  'archive_records and archive_files: how many records were removed from how many files of the '
-  'archive; records does not include them. not_reached: where copies of the records may remain '
-  'after an erasure; null before it is done.';
+  'archive_records: how many records were removed from archive_files files of the archive. records '
+  'does not include them. not_reached: where copies may remain after an erasure. Null before it is '
+  'done.';
 
 create type public.logloom_tenant_deletion as (
   deletion_id uuid,
