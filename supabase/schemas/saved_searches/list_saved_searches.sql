@@ -74,9 +74,9 @@ end;
 $$;
 
 comment on function public.list_saved_searches(boolean, integer, uuid) is
-  'Lists the caller''s saved searches and those that colleagues shared (unless include_shared is '
-  'false), newest first. p_limit 1 to 1000 (default 100), p_after: id of the last item of the page '
-  'before. Errors: PT400, PT401, PT403.';
+  'Lists the caller''s saved searches, newest first. With include_shared (default true), also '
+  'those that colleagues shared. p_limit 1 to 1000 (default 100), p_after: id of the last item of '
+  'the page before. Errors: PT400, PT401, PT403.';
 
 create function public.get_saved_search_categories()
 returns text[]

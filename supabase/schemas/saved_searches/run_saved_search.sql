@@ -100,5 +100,5 @@ $$;
 
 comment on function public.run_saved_search(uuid, text, text, integer, text) is
   'Runs a saved search of the caller, or one that a colleague shared, and counts the run. Answers '
-  'like search_logs; if the query aggregates, stats has the rows of log_stats. Errors: PT400, '
+  'like search_logs. If the query aggregates, stats has the rows of log_stats. Errors: PT400, '
   'PT401, PT404, PT408.';

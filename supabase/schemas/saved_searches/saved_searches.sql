@@ -135,9 +135,9 @@ comment on function public.create_saved_search(
   text, text, text, text, boolean, text[], uuid, jsonb
 ) is
   'Saves a search and returns its id. p_name: 1 to 200 characters after trimming. p_query_dsl must '
-  'compile. p_tags: at most 20. p_view_id, for admins: if the search is shared, readers of this '
-  'view see it in their list. p_display: an object of at most 4,000 bytes for the page that shows '
-  'the search. Errors: PT400 (also plan limit), PT401, PT403, PT404.';
+  'compile. p_tags: at most 20. p_view_id, for admins: readers of this view see the shared search '
+  'in their list. p_display: an object of at most 4,000 bytes for the page that shows the search. '
+  'Errors: PT400 (also plan limit), PT401, PT403, PT404.';
 
 create function public.update_saved_search(
   p_id uuid default null,
@@ -196,9 +196,9 @@ comment on function public.update_saved_search(
   uuid, text, text, text, text, boolean, text[], uuid, jsonb
 ) is
   'Changes the given members and returns the saved search. An empty p_description or p_category '
-  'removes the old value. p_view_id, for admins: if the search is shared, readers of this view see '
-  'it in their list. p_display replaces the whole object. Errors: PT400, PT401, PT403 (a '
-  'colleague''s search), PT404.';
+  'removes the old value. p_view_id, for admins: readers of this view see the shared search in '
+  'their list. p_display replaces the whole object. Errors: PT400, PT401, PT403 (a colleague''s '
+  'search), PT404.';
 
 create function public.delete_saved_search(p_id uuid default null)
 returns public.logloom_success
