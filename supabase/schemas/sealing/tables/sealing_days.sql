@@ -19,7 +19,7 @@ comment on column logloom_private.sealing_days.checked_at is
   'When the last pass over all tenants of the day ended.';
 
 comment on column logloom_private.sealing_days.checked_through is
-  'The last tenant that the current pass over the day has finished; null if no pass is running.';
+  'The last tenant that the current pass over the day has finished. Null if no pass is running.';
 
 comment on column logloom_private.sealing_days.removed_records is
   'How many records were sealed from the day''s partition since it was last replaced.';
@@ -28,7 +28,7 @@ comment on column logloom_private.sealing_days.removed_by is
   'The last transaction that sealed records of the partition.';
 
 comment on column logloom_private.sealing_days.prepared_by is
-  'The transaction that copied the remaining rows into the table that will replace the partition.';
+  'The transaction that made the copy which will replace the partition.';
 
 comment on column logloom_private.sealing_days.differences is
   'How many blocks were discarded because they differed from their records.';
