@@ -76,9 +76,9 @@ create type logloom_private.page_cursor as (
 
 comment on type logloom_private.page_cursor is
   'The position where a page begins: after the record (ts, id), in the order asc or desc. ts_from, '
-  'ts_to and now come from the first page, so that later pages have the same range. records_left: '
-  'how many records the query''s limit leaves for this page and later ones. received_before: an '
-  'export returns only records received before it began.';
+  'ts_to and now come from the first page: later pages have the same range. records_left: how many '
+  'records the query''s limit leaves from this page on. received_before: an export returns only '
+  'records received before it began.';
 
 create function logloom_private.encode_page_cursor(p_cursor logloom_private.page_cursor)
 returns text

@@ -133,4 +133,4 @@ $$;
 
 comment on function public.get_log(uuid, timestamptz) is
   'Returns one record. With p_ts (the record''s time) the search is faster. Without p_ts it begins '
-  'at the time of receipt, which the id contains. Errors: PT400, PT401, PT404, PT408.';
+  'at the time of receipt, a part of the id. Errors: PT400, PT401, PT404, PT408.';

@@ -214,4 +214,4 @@ $$;
 comment on function public.list_log_fields(text, text, text, text) is
   'Returns the fields of the records of the range that match p_query_dsl (blank: all records), '
   'most frequent first. Looks at all these records, or at a sample spread over the range. p_name: '
-  'a text that the names of the fields contain, in any case. Errors: PT400, PT401, PT408.';
+  'a text in the fields'' names, in any case. Errors: PT400, PT401, PT408.';

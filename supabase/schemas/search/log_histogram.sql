@@ -16,7 +16,7 @@ create type public.logloom_log_bucket as (
 );
 
 comment on type public.logloom_log_bucket is
-  'The numbers of records in one bucket, which begins at ts and lasts interval_seconds.';
+  'The numbers of records in one bucket. It begins at ts and lasts interval_seconds.';
 
 create type public.logloom_log_histogram as (
   interval_seconds bigint,

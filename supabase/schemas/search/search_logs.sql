@@ -127,7 +127,7 @@ $$;
 comment on function public.search_logs(text, text, text, integer, text, text) is
   'Returns a page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last '
   'hour. p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). '
-  'p_cursor: next_cursor of the page before; it keeps the range of the first page. A page of a '
+  'p_cursor: next_cursor of the page before. It keeps the range of the first page. A page of a '
   'long range, or of more than about 8 MB, may have fewer records than p_limit and still a '
   'next_cursor. Only the last page has next_cursor null. Errors: PT400, PT401, PT408 (took longer '
   'than 15 s).';

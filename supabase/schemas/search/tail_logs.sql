@@ -258,6 +258,6 @@ $$;
 
 comment on function public.tail_logs(text, text, integer, integer) is
   'Returns records that match p_query_dsl as they become visible, including late records. Without '
-  'p_cursor it returns the current cursor and the newest p_backlog records (0 to 1000, default 0) '
-  'of the last 24 hours, oldest first, up to 8 MB. p_limit 1 to 1000 (default 100). Errors: PT400, '
-  'PT401, PT408.';
+  'p_cursor it returns the current cursor and the newest p_backlog records (0 to 1000, default 0). '
+  'These are of the last 24 hours, oldest first, up to 8 MB. p_limit 1 to 1000 (default 100). '
+  'Errors: PT400, PT401, PT408.';

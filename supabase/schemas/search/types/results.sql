@@ -15,8 +15,8 @@ create type public.logloom_log_field as (
 comment on type public.logloom_log_field is
   'A field as a query names it. type: string, number, boolean, array, timestamp, uuid or mixed. '
   'records: how many records were looked at. count: in how many of these the field was found. '
-  'values: its most frequent values. exact: true if all records that match were looked at, false '
-  'for a sample of them.';
+  'values: its most frequent values. exact: true if all matching records were looked at, false for '
+  'a sample.';
 
 create type public.logloom_log_change as (
   kind text,
@@ -57,7 +57,7 @@ create type public.logloom_log_export as (
 
 comment on type public.logloom_log_export is
   'A page of an export. Either text has its lines, with line ends, or logs has its records. '
-  'records: the number of records. cursor: of this page; next_cursor: of the next page, null if '
+  'records: the number of records. cursor: of this page. next_cursor: of the next page, null if '
   'there is none.';
 
 create type public.logloom_log_service as (
@@ -121,10 +121,10 @@ create type public.logloom_log_stat as (
 );
 
 comment on type public.logloom_log_stat is
-  'The aggregates of a group. group: {field: text}; the text is null for records without the '
+  'The aggregates of a group. group: {field: text}. The text is null for records without the '
   'field; ts is the beginning of a bucket. value: the result of the last math, or else the first '
   'aggregate. values: all results by name. total_groups: how many rows there would be without '
-  'p_limit and the stage limit. warnings: parts of the query that probably mean something else; '
+  'p_limit and the stage limit. warnings: parts of the query that probably mean something else, '
   'the same in each row.';
 
 create type logloom_private.counted_source as (
