@@ -182,8 +182,8 @@ end;
 $$;
 
 comment on function logloom.log(text, text, jsonb, text, text) is
-  'Logs a record in the caller''s transaction, for the token''s tenant, or for p_tenant_id if '
-  'service_role or the owner calls. It becomes visible after the commit. Raises no error.';
+  'Logs a record in the caller''s transaction, for the token''s tenant. service_role and the owner '
+  'may name p_tenant_id. It becomes visible after the commit. Raises no error.';
 
 grant execute on function logloom.log(text, text, jsonb, text, text)
 to anon, authenticated, service_role;
