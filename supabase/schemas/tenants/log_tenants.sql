@@ -94,8 +94,8 @@ $$;
 
 comment on function public.switch_log_tenant(text) is
   'Chooses one of the caller''s tenants and returns it. The custom access token hook then names '
-  'it in new tokens: refresh the session. PT409 if app_metadata.tenant_id already decides the '
-  'tenant. Errors: PT400, PT401, PT403, PT404 (not a member), PT409.';
+  'the tenant in new tokens: refresh the session. PT409 if app_metadata.tenant_id already decides '
+  'the tenant. Errors: PT400, PT401, PT403, PT404 (not a member), PT409.';
 
 create function public.get_current_tenant(p_tenant_id text default null)
 returns public.logloom_tenant

@@ -235,9 +235,9 @@ $$;
 comment on function public.add_tenant_member(text, text, text, text, uuid) is
   'Adds a user to the tenant and returns the member. p_user_id: the claim sub of their tokens. '
   'p_email alone is enough for a user of Supabase Auth. p_role: viewer, member, admin or owner. '
-  'p_view_id: the view that a viewer reads in. For owners. The first call also makes the caller '
-  'an owner, and from then on nobody else belongs to the tenant. Errors: PT400 (also the plan''s '
-  'limit), PT401, PT403, PT404.';
+  'p_view_id: the view that a viewer reads in. For owners. The first call also makes the caller an '
+  'owner. From then on only members belong to the tenant. Errors: PT400 (also the plan''s limit), '
+  'PT401, PT403, PT404.';
 
 create function public.set_tenant_member_role(
   p_user_id text default null,
@@ -258,7 +258,7 @@ $$;
 
 comment on function public.set_tenant_member_role(text, text, text, uuid) is
   'Sets the role of a member from their next request on, and returns the member. p_role: viewer, '
-  'member, admin or owner. p_view_id: the view that a viewer reads in. For owners; the last one '
+  'member, admin or owner. p_view_id: the view that a viewer reads in. For owners. The last one '
   'stays an owner. Errors: PT400, PT401, PT403, PT404.';
 
 create function public.remove_tenant_member(
@@ -278,5 +278,5 @@ end;
 $$;
 
 comment on function public.remove_tenant_member(text, text) is
-  'Removes a user from the tenant: their tokens are refused from the next request on. For owners; '
-  'the last one cannot be removed. Returns {success}. Errors: PT400, PT401, PT403, PT404.';
+  'Removes a user from the tenant: their tokens are refused from the next request on. For owners. '
+  'The last one cannot be removed. Returns {success}. Errors: PT400, PT401, PT403, PT404.';

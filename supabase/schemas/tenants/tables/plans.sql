@@ -135,8 +135,8 @@ comment on column logloom.plans.concurrent_searches is
 
 comment on column logloom.plans.concurrent_scans is
   'Searches of a tenant that may run longer than search_free_time at the same time. One more may '
-  'run in views and portals. All others wait for their turn. The first search may also use this '
-  'number minus one parallel workers.';
+  'run in views and portals. All others wait for their turn. The first search may also use '
+  'parallel workers: this number minus one.';
 
 comment on column logloom.plans.retention_days_max is
   'Highest retention_days that a tenant may set.';
@@ -175,8 +175,9 @@ comment on column logloom.plans.audit_retention_days is
   'How many days the audit events of the project''s own tables and programs are kept.';
 
 comment on column logloom.plans.audit_events_per_day is
-  'record_audit_event is refused for the rest of a UTC day once the tenant''s trail has this many '
-  'events of the day. Triggers and logloom.audit() are not: their events belong to changes.';
+  'When the tenant''s trail has this many events of a UTC day, record_audit_event is refused for '
+  'the rest of the day. Triggers and logloom.audit() are not refused: their events belong to '
+  'changes.';
 
 comment on column logloom.plans.max_alert_silences is
   'Silences of a tenant at once, including scheduled ones.';

@@ -41,8 +41,8 @@ comment on table logloom.tenant_members is
   'from here.';
 
 comment on column logloom.tenant_members.user_id is
-  'The claim sub of the user''s tokens: auth.users.id, or the id at another identity provider. '
-  'Therefore it has no foreign key.';
+  'The claim sub of the user''s tokens: auth.users.id, or the id at another identity provider. It '
+  'has no foreign key because of the latter.';
 
 comment on column logloom.tenant_members.email is
   'A label, given when the member was added. It does not allow alerts to be sent to the address.';

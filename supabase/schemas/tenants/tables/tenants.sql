@@ -58,11 +58,11 @@ comment on table logloom.tenant_settings is
   'What a tenant has set. Without a row, or if a column is null, the default applies.';
 
 comment on column logloom.tenant_settings.retention_days is
-  'May be above the plan''s limit after a change of plan; the limit then applies.';
+  'May be above the limit of the plan after a change of plan. The limit then applies.';
 
 comment on column logloom.tenant_settings.rules_days_max is
-  'The most days of the rules, now or earlier. Null: there are no rules, and no day is left that '
-  'earlier rules applied to.';
+  'The most days of the rules, now or earlier. Null: there are no rules, and no day is left from '
+  'earlier rules.';
 
 create table logloom_private.tenant_deletions (
   deletion_id uuid primary key default gen_random_uuid(),
@@ -77,7 +77,7 @@ create unique index tenant_deletions_tenant_id_idx
 on logloom_private.tenant_deletions (tenant_id) where finished_at is null;
 
 comment on table logloom_private.tenant_deletions is
-  'A receipt for each delete_tenant. Nobody can use the id until finished_at, when nothing of the '
+  'A receipt for each delete_tenant. Nobody can use the id until finished_at. Then nothing of the '
   'tenant is left. erased_records: null until its log records are deleted.';
 
 create table logloom_private.kept_longer (
@@ -92,4 +92,4 @@ create table logloom_private.kept_longer (
 create index kept_longer_tenant_id_idx on logloom_private.kept_longer (tenant_id, kept_until);
 
 comment on table logloom_private.kept_longer is
-  'Restored days, which a tenant keeps beyond its retention until kept_until.';
+  'Restored days. A tenant keeps them beyond its retention until kept_until.';

@@ -90,4 +90,4 @@ create type public.logloom_tenant_settings as (
 );
 
 comment on type public.logloom_tenant_settings is
-  'The effective settings of a tenant: its own values, or else the defaults.';
+  'The effective settings of a tenant: its own values or the defaults.';
