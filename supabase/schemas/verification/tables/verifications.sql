@@ -21,7 +21,7 @@ on logloom_private.verifications ((true)) where finished_at is null;
 
 comment on table logloom_private.verifications is
   'Verifications of blocks, counts, ids and the archive. The row without finished_at is the '
-  'running one; it continues at its position. The last hundred are kept.';
+  'running one. It continues at its position. The last hundred are kept.';
 
 comment on column logloom_private.verifications.block_through is
   'The last verified block_id. Blocks come first, then each tenant''s records.';
