@@ -1,6 +1,6 @@
 -- Returns the records at p_positions of a block (ascending), or all if p_positions is null. They
--- have tenant_id and what p_reads names of fields and keys of attrs (null: everything). The other
--- fields are null. For msg.exists, msg is an empty text if there is a message.
+-- have tenant_id and the fields and keys of attrs in p_reads (null: everything). For msg.exists,
+-- msg is an empty text if there is a message.
 create function logloom_private.sealed_records(
   p_block logloom_private.blocks,
   p_positions integer[],
