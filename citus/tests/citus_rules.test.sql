@@ -1,4 +1,5 @@
--- Checks without Citus that our SQL keeps its rules for sharded tables. Each was once an error.
+-- Checks without Citus that our SQL keeps its rules for sharded tables. Each rule comes from an
+-- error that happened.
 begin;
 \ir ../install.psql
 select plan(24);

@@ -46,7 +46,7 @@ language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because API roles need no privilege on gen_random_bytes
+-- definer because API roles cannot call gen_random_bytes
 declare
   -- Bytes of 248 and more are drawn again, so every character is equally likely.
   v_key text := p_prefix;

@@ -79,7 +79,7 @@ declare
   v_has_own_types boolean;
   v_has_long_values boolean;
 begin
-  -- 1. Nearly always the columns have the names that they had.
+  -- 1. Usually no column was renamed.
   select
     count(*) filter (where a.attname = v_names[array_position(v_numbers, a.attnum)])
       < cardinality(v_names) or p_table <> p_arguments[7]::oid,

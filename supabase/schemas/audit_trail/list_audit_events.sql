@@ -22,7 +22,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
--- definer because OAuth clients that may only read reach no table
+-- definer because OAuth clients cannot read tables
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'list_audit_events', p_tenant_id);

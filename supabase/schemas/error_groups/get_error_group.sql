@@ -145,7 +145,7 @@ set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 set jit = off
 as $$
--- definer because callers who may only read reach no table
+-- definer because keys and OAuth clients cannot read tables
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'get_error_group');

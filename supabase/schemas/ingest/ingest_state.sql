@@ -112,7 +112,7 @@ begin
 end;
 $$;
 
--- Returns how many spans the share of the month still takes, after those in the queue.
+-- Returns how many more spans the month's share takes, with those in the queue counted.
 create function logloom_private.spans_left(p_state logloom_private.ingest_state)
 returns bigint
 language plpgsql

@@ -6,7 +6,7 @@ language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because service_role reads no digests and writes to the queue only through here
+-- definer because service_role cannot read digests or write to the queue
 declare
   v_text text;
   v_before logloom_private.ingest_request;

@@ -65,7 +65,7 @@ begin
 end;
 $$;
 
--- Returns the line for a body. Unknown members become functions, too.
+-- Returns a body as one line of the query language. Unknown members become functions, too.
 create function logloom_private.body_line(p_body jsonb)
 returns text
 language plpgsql

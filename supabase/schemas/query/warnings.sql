@@ -19,7 +19,7 @@ begin
 end;
 $$;
 
--- Functions that find valid syntax which means something else in other languages. A quoted text is
+-- Functions that warn of syntax with another meaning in other languages. A quoted text is
 -- suspicious only if it has a backslash before a letter or digit. parse_query looks for that
 -- meaning, and drops the warning if the query means the same there.
 

@@ -121,8 +121,8 @@ begin
     where c.tenant_id = v_tenant_id
     order by c.block_id desc
     limit 1;
-    -- Records have blocks of their own for each number of days that they are kept. Continues with
-    -- the days of the last block: any other number may cost a scan of all remaining rows.
+    -- Records that are kept for different numbers of days have different blocks. Continues with the
+    -- days of the last block: any other number may cost a scan of all remaining rows.
     for v_kept_days in
       select k.days
       from (

@@ -102,7 +102,7 @@ language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because no API role may lock a tenant or see the private items of colleagues, which count
+-- definer because no API role may lock a tenant or count the private items of colleagues
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_feature public.logloom_plan_feature;

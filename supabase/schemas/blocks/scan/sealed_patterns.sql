@@ -34,7 +34,7 @@ begin
       r.before + (t.last - t.records)::integer as before
     from runs r
     cross join lateral (
-      -- Keep the stored order: sorting would take longer than everything else.
+      -- Keep the stored order: sorting is slow.
       select u.*, sum(u.records) over (rows unbounded preceding) as last
       from (
         select
@@ -119,8 +119,8 @@ begin
     v_high := v_block.ts_high;
     v_top := v_block.ts_top;
     v_from := extract(epoch from v_block.first_ts) * 1000000;
-    -- Computes the steps of block_steps row by row. Collecting all positions first and joining
-    -- steps and templates again took as long as everything else.
+    -- Computes the steps of block_steps row by row: collecting all positions first takes twice as
+    -- long.
     return query
     select
       u.template, u.events::bigint, v_from + u.first, v_from + u.last,

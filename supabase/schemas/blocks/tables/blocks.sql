@@ -123,9 +123,8 @@ comment on column logloom_private.blocks.template_records is
   'position is the sum of the counts so far and of run_records of earlier runs without messages.';
 
 comment on column logloom_private.blocks.offset_records is
-  'For looking up a single message. An entry for templates 1, 17, 33 … has the number of messages '
-  'before the template. offset_digits: how many digits come before its messages. offset_bytes: how '
-  'many bytes of templates come before it.';
+  'For looking up a single message: how many messages come before template 1, 17, 33 …. '
+  'offset_digits: how many digits. offset_bytes: how many bytes of templates.';
 
 comment on column logloom_private.blocks.digits is
   'The digits of the messages in the order of positions, four bits each.';

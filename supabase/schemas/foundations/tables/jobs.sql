@@ -31,8 +31,8 @@ comment on column logloom_private.jobs.lane is
   'ingest while pg_cron runs no job.';
 
 comment on column logloom_private.jobs.step is
-  'The function that does one bounded piece of work. Returns the wait before the next piece, or '
-  'null if nothing is left. Then the job waits for the interval in every.';
+  'The function that does one bounded piece of work. Returns the wait before the next piece. Null: '
+  'the job waits for its interval (column every).';
 
 comment on column logloom_private.jobs.silence is
   'Health is degraded if the last success is longer ago than this. Before the first success, '

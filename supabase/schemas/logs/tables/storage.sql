@@ -39,8 +39,8 @@ comment on column logloom_private.storage.overtakes_archive is
   'True: limit_day is dropped without waiting for the archive.';
 
 comment on column logloom_private.storage.dropped_day is
-  'The day that was chosen last. If it is chosen again, dropping it failed: the next try waits for '
-  'the next run.';
+  'The day that was chosen last. If the same day is chosen again, dropping it has failed: the next '
+  'run tries again.';
 
 comment on column logloom_private.storage.told_percent is
   'The last threshold, 80 or 100 percent, that was reported to the operators'' tenant. Reset below '

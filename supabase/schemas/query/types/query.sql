@@ -15,8 +15,7 @@
 -- A leaf is never true for a field without a value.
 --
 -- A caller's text reaches the SQL only through quote_literal. No record makes an expression fail.
--- No role may call these functions: their callers search, save searches and evaluate alerts as the
--- owner.
+-- No role may call these functions. Only functions of the owner do.
 
 -- The parser's state. Every rule of the grammar takes and returns one.
 --   texts       the tokens as written, without white space; the last one is the empty text at the

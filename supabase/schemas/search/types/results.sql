@@ -75,8 +75,8 @@ create type public.logloom_log_service as (
 
 comment on type public.logloom_log_service is
   'The records and errors of a service (null: no service), in a range and in the same hours of the '
-  'days before. last_seen: the minute of the newest record (over a day: exact to 1/1,440 of the '
-  'range). errors_over_time, records_over_time: in 24 equal parts of the range. …_before_lately: '
+  'days before. last_seen: the minute of the newest record. In a range of N days: exact to N '
+  'minutes. errors_over_time, records_over_time: in 24 equal parts of the range. …_before_lately: '
   'in the last of these parts, in the range before.';
 
 create type public.logloom_log_overview as (
@@ -136,9 +136,8 @@ create type logloom_private.counted_source as (
 
 comment on type logloom_private.counted_source is
   'The source of an aggregate: rows (alias l), and the SQL of count() over them. keys_sql: the '
-  'group expressions of groups_source. Its rows have conditions as columns (c1, c2 …). '
-  'has_numbers: true if the rows have numbers, total, minimum, maximum and percentiles instead of '
-  'the attribute.';
+  'group expressions, if the rows come from groups_source. has_numbers: true if the rows have '
+  'numbers instead of the attribute.';
 
 create type public.logloom_log_record as (
   -- fields shown joined: {name} {type}

@@ -40,5 +40,5 @@ create table logloom_private.late_sql_logs (
 
 comment on table logloom_private.late_sql_logs is
   'Tenants whose transactions logged and committed later than alert_grace. noted_at: the minute in '
-  'which the records were moved to the queue. first_ts: the earliest ts. The round of the alert '
-  'rules that sees these records evaluates their windows again.';
+  'which the records were moved to the queue. first_ts: the earliest ts. An alert round that sees '
+  'these records evaluates their windows again.';

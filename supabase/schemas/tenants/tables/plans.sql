@@ -166,7 +166,7 @@ comment on column logloom.plans.portal_requests_per_minute is
   'Requests in a minute of all portal sessions of a tenant together.';
 
 comment on column logloom.plans.max_baseline_rules is
-  'Alert rules with a baseline. The values of one take 1 MB; with by up to 4 MB.';
+  'Alert rules with a baseline. Each takes 1 MB for its values, with "by" up to 4 MB.';
 
 comment on column logloom.plans.max_error_groups is
   'Error groups of a tenant. Errors beyond them are counted together. A group takes 2 to 30 kB.';
