@@ -57,7 +57,6 @@ return jsonb_build_object(
   'generation', p_part.generation + 1
 );
 
--- Adds an object to the list of objects to delete.
 create function logloom_private.discard_object(
   p_tenant_id text,
   p_object_key text,
@@ -74,7 +73,6 @@ begin
 end;
 $$;
 
--- Returns the keys of the next objects to delete.
 create function logloom_private.due_garbage()
 returns text[]
 language plpgsql

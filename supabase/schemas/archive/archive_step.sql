@@ -66,7 +66,6 @@ begin
 end;
 $$;
 
--- True if there is work for the function logloom-archive.
 create function logloom_private.archive_has_work()
 returns boolean
 language plpgsql

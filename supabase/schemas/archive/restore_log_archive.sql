@@ -1,4 +1,3 @@
--- Queues a restore of archived records.
 create function logloom_private.request_restore(
   p_from text,
   p_to text,
