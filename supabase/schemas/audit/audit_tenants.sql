@@ -76,7 +76,6 @@ create trigger audit_tenant_settings
 after insert or update on logloom.tenant_settings
 for each row execute function logloom_private.audit_tenant_settings();
 
--- Audits changes of members.
 create function logloom_private.audit_tenant_members()
 returns trigger
 language plpgsql
