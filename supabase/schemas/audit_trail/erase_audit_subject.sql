@@ -1,4 +1,3 @@
--- Does erase_audit_subject.
 create function logloom_private.erase_subject(p_tenant_id text, p_subject text)
 returns integer
 language plpgsql
