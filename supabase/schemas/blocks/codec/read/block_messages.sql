@@ -1,4 +1,3 @@
--- Returns the messages of all records of a block.
 create function logloom_private.block_messages(p_block logloom_private.blocks)
 returns text[]
 language plpgsql

@@ -1,4 +1,3 @@
--- Adds the times of the records to a block.
 create function logloom_private.encode_times(
   p_block logloom_private.blocks,
   p_ts timestamptz[]
@@ -33,7 +32,6 @@ begin
 end;
 $$;
 
--- Adds the ids of the records, and their batches, to a block.
 create function logloom_private.encode_ids(
   p_block logloom_private.blocks,
   p_ids uuid[],
