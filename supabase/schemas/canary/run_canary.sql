@@ -64,7 +64,6 @@ begin
 end;
 $$;
 
--- Sends the round's record.
 create function logloom_private.send_canary(p_round_id uuid, p_key text)
 returns void
 language plpgsql
