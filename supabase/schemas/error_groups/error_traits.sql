@@ -201,7 +201,6 @@ language sql
 immutable
 return 256;
 
--- Estimates how many users a sketch has seen.
 create function logloom_private.error_users(p_users bigint[])
 returns bigint
 language sql

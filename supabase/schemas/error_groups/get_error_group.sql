@@ -115,7 +115,6 @@ begin
 end;
 $$;
 
--- The fingerprint of a record's group.
 create function logloom_private.fingerprint_of_record(p_log public.logloom_log_record)
 returns text
 language plpgsql

@@ -72,7 +72,6 @@ return case p_order
     + case when p_item.state in ('new', 'regressed') then 1e12 else 0 end
 end;
 
--- Returns the groups of a scope that the filters choose.
 create function logloom_private.error_groups_in(
   p_scope logloom_private.reading_scope,
   p_service text,
