@@ -1,4 +1,3 @@
--- The highest p_limit of a list.
 create function logloom_private.list_limit_max()
 returns integer
 language sql

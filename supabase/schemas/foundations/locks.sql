@@ -56,7 +56,6 @@ begin
 end;
 $$;
 
--- Restores the limit that limit_lock_wait returned.
 create function logloom_private.restore_lock_wait(p_before text)
 returns void
 language plpgsql

@@ -1,11 +1,9 @@
--- The UTC day of a time.
 create function logloom_private.utc_day(p_ts timestamptz)
 returns date
 language sql
 immutable
 return (p_ts at time zone 'UTC')::date;
 
--- When a UTC day begins.
 create function logloom_private.day_start(p_day date)
 returns timestamptz
 language sql
