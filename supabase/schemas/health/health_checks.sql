@@ -1,4 +1,3 @@
--- Returns the check of the queue.
 create function logloom_private.queue_health(
   p_queue logloom_private.queue_state,
   p_now timestamptz
