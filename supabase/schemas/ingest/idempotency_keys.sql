@@ -1,4 +1,3 @@
--- How long the answer to an Idempotency-Key is kept.
 create function logloom_private.idempotency_key_lifetime()
 returns interval
 language sql
