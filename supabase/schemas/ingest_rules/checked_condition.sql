@@ -20,7 +20,6 @@ begin
 end;
 $$;
 
--- Returns the test of a leaf.
 create function logloom_private.test_of_leaf(p_leaf jsonb)
 returns jsonb
 language plpgsql
