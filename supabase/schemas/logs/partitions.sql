@@ -24,7 +24,6 @@ begin
 end;
 $$;
 
--- Returns the days that have a partition, oldest first.
 create function logloom_private.partition_days()
 returns date[]
 language plpgsql
