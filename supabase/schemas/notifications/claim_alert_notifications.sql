@@ -66,7 +66,6 @@ begin
 end;
 $$;
 
--- Returns the due notifications that may be sent now.
 create function logloom_private.next_notifications(p_limit integer)
 returns uuid[]
 language plpgsql
@@ -130,7 +129,6 @@ begin
 end;
 $$;
 
--- Claims due notifications.
 create function logloom_private.claim_due_notifications(p_limit integer)
 returns setof public.logloom_claimed_notification
 language plpgsql

@@ -31,7 +31,6 @@ create type public.logloom_alert_incident_details as (
 comment on type public.logloom_alert_incident_details is
   'An incident with its newest alerts and deliveries, at most 100 of each.';
 
--- The newest deliveries of an incident of the tenant.
 create function logloom_private.deliveries_of_incident(p_tenant_id text, p_incident_id uuid)
 returns public.logloom_alert_delivery[]
 language plpgsql

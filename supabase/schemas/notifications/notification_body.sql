@@ -45,7 +45,6 @@ exception when sqlstate 'PT400' then
 end;
 $$;
 
--- Encodes a text for a URL.
 create function logloom_private.percent_encoded(p_text text)
 returns text
 language plpgsql

@@ -5,7 +5,6 @@ language sql
 immutable
 return interval '24 hours';
 
--- How many wrong attempts a code allows.
 create function logloom_private.confirmation_tries()
 returns integer
 language sql
