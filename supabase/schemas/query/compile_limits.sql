@@ -29,7 +29,6 @@ begin
 end;
 $$;
 
--- Counts one more leaf of the tree.
 create function logloom_private.query_count_leaf(
   p_state logloom_private.query_state,
   p_position integer

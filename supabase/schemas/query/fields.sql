@@ -17,7 +17,6 @@ begin
 end;
 $$;
 
--- Lists the names of all fields except attrs.
 create function logloom_private.query_field_names()
 returns text[]
 language plpgsql

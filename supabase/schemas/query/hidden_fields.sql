@@ -33,7 +33,6 @@ begin
 end;
 $$;
 
--- Raises PT400 if a query names a hidden field.
 create function logloom_private.refuse_hidden_fields(
   p_query logloom_private.compiled_query,
   p_query_dsl text,

@@ -63,7 +63,6 @@ begin
 end;
 $$;
 
--- Parses a field that holds a text into node.
 create function logloom_private.query_text_field(
   p_state logloom_private.query_state,
   p_stage text

@@ -162,7 +162,6 @@ begin
 end;
 $$;
 
--- Parses a value of any kind.
 create function logloom_private.query_parse_value(
   p_state logloom_private.query_state,
   p_field jsonb

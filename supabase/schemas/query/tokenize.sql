@@ -87,7 +87,6 @@ language sql
 immutable
 return left(p_token, 1) not in ('', '(', ')', '[', ']', '{', '}', '|');
 
--- True if there is no white space between this token and the token before.
 create function logloom_private.query_is_adjacent(
   p_state logloom_private.query_state,
   p_at integer

@@ -247,7 +247,6 @@ begin
 end;
 $$;
 
--- Returns terms for the arguments of grep.
 create function logloom_private.translated_grep(p_args text[])
 returns text
 language plpgsql

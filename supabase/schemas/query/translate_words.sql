@@ -87,7 +87,6 @@ return case
   else coalesce(lower(p_state.texts[p_state."at" + p_ahead] collate "C"), '')
 end;
 
--- Returns the text between two tokens as it was written, or its beginning.
 create function logloom_private.translation_text(
   p_state logloom_private.translation,
   p_from integer,
@@ -109,7 +108,6 @@ begin
 end;
 $$;
 
--- Returns what a token says, without quotes.
 create function logloom_private.translated_text(p_token text)
 returns text
 language sql
@@ -167,7 +165,6 @@ begin
 end;
 $$;
 
--- Returns what a token says as a quoted text.
 create function logloom_private.quoted_value(p_token text)
 returns text
 language sql
