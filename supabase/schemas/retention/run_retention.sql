@@ -145,7 +145,6 @@ language sql
 immutable
 return 2000;
 
--- Deletes the next expired records of the current day, and stores the progress.
 create function logloom_private.delete_expired_of_day(p_place logloom_private.retention_place)
 returns interval
 language plpgsql
