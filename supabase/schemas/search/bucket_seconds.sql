@@ -17,7 +17,6 @@ return format(
   make_interval(secs => p_seconds), logloom_private.bucket_origin(p_seconds)
 );
 
--- Returns the maximum number of buckets in a histogram or series.
 create function logloom_private.max_buckets()
 returns integer
 language sql

@@ -1,4 +1,3 @@
--- Returns how many records a sample has at most.
 create function logloom_private.sample_records()
 returns integer
 language sql

@@ -101,7 +101,6 @@ begin
 end;
 $$;
 
--- Returns hints about values that no event has.
 create function logloom_private.hints_of_values(
   p_scope logloom_private.reading_scope,
   p_scoped logloom_private.compiled_query,

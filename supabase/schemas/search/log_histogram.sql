@@ -57,7 +57,6 @@ begin
 end;
 $$;
 
--- Builds SQL that selects rows of public.logloom_log_bucket.
 create function logloom_private.log_histogram_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

@@ -1,4 +1,3 @@
--- Returns how many groups get their own series.
 create function logloom_private.max_series()
 returns integer
 language sql

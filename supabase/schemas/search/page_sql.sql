@@ -1,4 +1,3 @@
--- Returns the bytes that records take in an answer.
 create function logloom_private.answered_bytes(p_logs public.logloom_log_record[])
 returns bigint
 language plpgsql
