@@ -10,7 +10,6 @@ begin
 end;
 $$;
 
--- Returns a member as operations show it.
 create function logloom_private.member_of(p_member logloom.tenant_members)
 returns public.logloom_member
 language plpgsql
