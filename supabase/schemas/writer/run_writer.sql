@@ -18,7 +18,6 @@ create type public.logloom_writer_run as (moved integer, done boolean);
 comment on type public.logloom_writer_run is
   'How many events a call of run_writer moved, and whether nothing is left to do.';
 
--- Runs the writer in the caller's transaction.
 create function logloom_private.run_writer_in_place()
 returns public.logloom_writer_run
 language plpgsql
