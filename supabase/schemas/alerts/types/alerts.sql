@@ -193,9 +193,9 @@ create type public.logloom_alert_preview as (
 comment on type public.logloom_alert_preview is
   'When a rule would have fired between ts_from and ts_to, evaluated every step_minutes, and the '
   'values that it would have seen. For a rule with by, series has the highest value of each '
-  'window, groups has the groups that fire most or have the highest values, and crowded_windows '
-  'counts windows with too many or too long groups. For other rules these three are null. band: '
-  'what is usual for a rule with a baseline; a rule with by has one for each group.';
+  'window. groups has the groups that fire most or have the highest values. crowded_windows counts '
+  'windows with too many or too long groups. For other rules these three are null. band: what is '
+  'usual for a rule with a baseline; a rule with by has one for each group.';
 
 create type public.logloom_alert_silence as (
   silence_id uuid,
