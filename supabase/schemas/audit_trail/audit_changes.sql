@@ -143,7 +143,7 @@ begin
     return null;
   end if;
   if v_statement.row_source is null then
-    -- These have a plan already, so one row takes half the time.
+    -- PostgreSQL keeps the plans of these fixed queries: one row takes half the time.
     if tg_op <> 'INSERT' then
       open v_old_rows for select to_jsonb(o.*) from old_rows o;
     end if;

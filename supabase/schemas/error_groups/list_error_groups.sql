@@ -67,7 +67,7 @@ return case p_order
   when 'records' then p_item.records
   when 'first_seen' then extract(epoch from p_item.first_seen)
   when 'last_seen' then extract(epoch from p_item.last_seen)
-  -- Further than any two times are apart.
+  -- Longer than any time between two records.
   else extract(epoch from p_item.last_seen)
     + case when p_item.state in ('new', 'regressed') then 1e12 else 0 end
 end;

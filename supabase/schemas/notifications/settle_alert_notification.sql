@@ -4,7 +4,8 @@ language sql
 immutable
 return interval '5 seconds';
 
--- Returns the wait after p_attempts attempts, but at least what the receiver asks for.
+-- Returns how long to wait after p_attempts attempts. A longer wait that the receiver asks for
+-- counts.
 create function logloom_private.retry_delay(p_attempts integer, p_retry_after integer)
 returns interval
 language sql

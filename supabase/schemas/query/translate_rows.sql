@@ -168,8 +168,8 @@ begin
 end;
 $$;
 
--- Reads a stage that makes rows, or changes them. meant is null if it is none. p_class: the class
--- of its first word.
+-- Reads a stage that makes rows, or changes them. Sets meant to null for other stages. p_class: the
+-- class of its first word.
 create function logloom_private.translated_row_stage(
   p_state logloom_private.translation,
   p_class text

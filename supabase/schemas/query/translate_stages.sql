@@ -1,6 +1,7 @@
 -- Translates the stages of a pipeline.
 
--- Reads a stage that takes a part out of a text: rex, parse, grok. Null in meant if it is unknown.
+-- Reads a stage that takes a part out of a text: rex, parse, grok. Sets meant to null for unknown
+-- stages.
 create function logloom_private.translated_extract(p_state logloom_private.translation)
 returns logloom_private.translation
 language plpgsql
@@ -61,7 +62,7 @@ begin
 end;
 $$;
 
--- Reads eval x = a / b, math a / b as x. meant is null if our stage math cannot say it.
+-- Reads eval x = a / b, math a / b as x. Sets meant to null if our stage math cannot compute it.
 create function logloom_private.translated_math(p_state logloom_private.translation)
 returns logloom_private.translation
 language plpgsql
@@ -132,7 +133,7 @@ begin
 end;
 $$;
 
--- Reads a stage of records. meant is null if it is none.
+-- Reads a stage of records. Sets meant to null for other stages.
 create function logloom_private.translated_record_stage(
   p_state logloom_private.translation,
   p_class text

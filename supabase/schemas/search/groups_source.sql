@@ -51,7 +51,7 @@ begin
 end;
 $$;
 
--- Builds the columns p_names of a record from the keys of sealed_groups. p_by: the keys' names.
+-- Builds the columns p_names from the keys that sealed_groups returns. p_by: the names of the keys.
 create function logloom_private.fields_of_keys_sql(p_names text[], p_by text[])
 returns text
 language plpgsql

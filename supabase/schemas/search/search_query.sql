@@ -12,7 +12,7 @@ end;
 $$;
 
 -- Narrows the query to p_range, to its own terms on ts, and to the tenant's retention. With p_ts,
--- also to the times after p_ts in p_order.
+-- only times after p_ts (before it, if p_order is desc) stay.
 create function logloom_private.bound_query(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

@@ -84,7 +84,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Stands for null: a character that no text contains.
+  -- Stands for null. No text contains this character.
   v_null text;
 begin
   if array_position(p_texts, null) is not null then
