@@ -4,8 +4,8 @@ language sql
 immutable
 return interval '5 seconds';
 
--- Returns how long to wait after p_attempts attempts. A longer wait that the receiver asks for
--- counts.
+-- Returns how long to wait after p_attempts attempts. If the receiver asks for a longer wait,
+-- returns that.
 create function logloom_private.retry_delay(p_attempts integer, p_retry_after integer)
 returns interval
 language sql

@@ -29,7 +29,7 @@ begin
   );
   v_source := regexp_replace(v_source, e'/\x01i:', e'\x01(?i)', 'g');
   v_source := regexp_replace(v_source, e'/\x01:', e'\x01', 'g');
-  -- A quote that is not closed says nothing.
+  -- Ignores a quote that is not closed.
   select
     array_agg(m.match[2] order by m.n) filter (where m.match[2] <> '"'),
     array_agg(m.match[1] = '' and m.n > 1 order by m.n) filter (where m.match[2] <> '"')

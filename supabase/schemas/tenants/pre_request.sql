@@ -67,7 +67,7 @@ begin
     return;
   end if;
   if v_host is null and logloom_private.is_restored() then
-    -- A dump does not contain settings of roles; only this table knows the function.
+    -- A dump does not contain settings of roles: only this table knows the function.
     select i.host_pre_request into v_host
     from logloom_private.installation i
     where exists (

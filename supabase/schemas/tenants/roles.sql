@@ -1,7 +1,7 @@
 -- Returns the role of a user in a tenant: viewer, member, admin or owner. The role is in the user's
--- row in tenant_members. Without a row it is in the token, if settings.roles_from_token is on. A
--- dump does not contain settings of roles: only this table knows the function. Null for a user who
--- does not belong to the tenant, and in a tenant that is being deleted.
+-- row in tenant_members. Without a row it is in the token, if settings.roles_from_token is on. In a
+-- tenant without members every user is owner, unless settings.roles_required or roles_from_token is
+-- on. Null for a user who does not belong to the tenant, and in a tenant that is being deleted.
 create function logloom_private.acting_role(
   p_tenant_id text,
   p_user_id text,

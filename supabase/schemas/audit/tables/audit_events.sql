@@ -43,7 +43,7 @@ create table logloom.audit_events (
   digest bytea,
   link bytea,
   erased_at timestamptz,
-  -- One constraint, because each statement compiles each one.
+  -- All rules in one constraint: PostgreSQL compiles each constraint for each statement.
   constraint audit_events_action_is_known check (
     source = 'app' and length(action) <= 200
     or source = 'logloom' and action = any (logloom_private.audit_actions())

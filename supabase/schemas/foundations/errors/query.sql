@@ -111,7 +111,7 @@ begin
       'Shorten them: the beginning of a long message is enough to find it.', null),
     ('query.means_something_else', 400, 'Invalid p_query_dsl: %s',
       'Write %2$s, or quote the text if you mean it literally.',
-      'The query of an alert rule, its preview, `delete_logs` or its dry run: a search would '
-        'answer `warnings`.');
+      'The query has `warnings` in a search. Alert rules, their previews and `delete_logs` (also '
+        'dry runs) refuse it.');
 end;
 $$;

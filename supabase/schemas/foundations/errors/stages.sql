@@ -72,7 +72,7 @@ begin
     ('stages.sort_column_is_missing', 400, 'A name to sort by is missing', 'The columns are %2$s.',
       null),
     ('stages.sort_ts_is_missing', 400, 'A name to sort by is missing',
-      'Write sort by ts or sort by ts desc; an aggregate before it makes rows.', null),
+      'Write sort by ts or sort by ts desc.', null),
     ('stages.sort_column_is_unknown', 400, 'No column to sort by: %s', 'The columns are %2$s.',
       null),
     ('stages.records_are_sorted_by_ts', 400, 'Records are sorted by ts only',
