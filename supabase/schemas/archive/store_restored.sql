@@ -1,4 +1,5 @@
--- Stores as blocks the requested records of a file that no longer exist. Returns how many.
+-- Stores the requested records of a file as blocks, except those that still exist. Returns how
+-- many.
 create function logloom_private.store_restored(
   p_part logloom.archive_parts,
   p_restore logloom.archive_restores,

@@ -28,7 +28,7 @@ begin
   where d.tenant_id = v_tenant_id and d.day < v_from
   order by d.day desc
   limit 1;
-  -- Only the first of all days begins with nothing.
+  -- Only the tenant's first day has no digest before it.
   v_link := coalesce(v_link, '');
   v_verdict.events := 0;
   v_verdict.erased := 0;

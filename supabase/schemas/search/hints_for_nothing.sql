@@ -2,7 +2,7 @@
 -- answer has hints. The functions read the records of the scope in the last day of the range.
 
 -- Returns hints about attributes that no event has. p_written: the query as it was written.
--- p_query: the query with the mends so far.
+-- p_query: the query with the corrections so far.
 create function logloom_private.hints_of_names(
   p_scope logloom_private.reading_scope,
   p_scoped logloom_private.compiled_query,
@@ -173,7 +173,7 @@ begin
 end;
 $$;
 
--- Returns the query with the mends so far.
+-- Returns the query with the corrections so far.
 create function logloom_private.mended_query(p_written text, p_hints jsonb)
 returns text
 language sql
@@ -239,7 +239,7 @@ begin
     );
   end if;
 
-  -- Every suggestion has all mends.
+  -- Every suggestion has all corrections.
   return (
     select coalesce(jsonb_agg(
       case w ->> 'suggestion' when '' then w else w || jsonb_build_object(

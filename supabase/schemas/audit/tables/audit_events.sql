@@ -1,4 +1,4 @@
--- In PL/pgSQL and not immutable. Otherwise each statement that adds an event would build this list.
+-- PostgreSQL would compute an SQL or immutable function in each statement that adds an event.
 create function logloom_private.audit_actions()
 returns text[]
 language plpgsql
