@@ -33,7 +33,7 @@ function words(sentence: string): number {
 /** Returns the comments of an SQL file and of its objects. Each line of a list stands alone. */
 function ofSql(sql: string): string[] {
   const comments = [...sql.matchAll(/(?:^ *--(?! *$| fields ).*\n)+/gm)].flatMap(([text]) =>
-    text.replaceAll(/^ *--/gm, "").split(/\n(?=  | - )/)
+    text.replaceAll(/^ *--/gm, "").split(/\n(?= {2}| - )/)
   );
   const objects = [...sql.matchAll(/^comment on [^']* is\s+((?:'(?:[^']|'')*'\s*)+);/gm)];
   return [...comments, ...objects.map(([, text = ""]) => text.replaceAll(/'\s+'/g, ""))];
