@@ -65,7 +65,7 @@ begin
       'Name a value that is nested less deeply, or search all values with any:', null),
     ('query.too_many_terms', 400, 'The query has more than 64 terms',
       'Leave terms out, or join texts by wildcards or a regex.',
-      'In a list of values each value counts.'),
+      'Each value of a list counts as a term.'),
     ('query.too_long', 400, 'The query is longer than 2048 bytes',
       'Shorten it, or narrow the time range instead of naming more terms.', null),
     ('query.field_is_unknown', 400, 'Unknown field %s',
