@@ -1,4 +1,4 @@
--- Wakes an edge function. Its URL is the URL of logloom-notify with another name.
+-- Wakes an edge function, at the URL of logloom-notify with its own name in it.
 create function logloom_private.wake_function(p_name text)
 returns void
 language plpgsql
