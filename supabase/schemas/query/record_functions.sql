@@ -244,8 +244,8 @@ end;
 $$;
 
 -- Returns the named groups of the first match in the first 64 kB of a text; {} without a match.
--- p_folds: the pattern is folded. It is then matched with the folded text, in which every character
--- has the same position.
+-- p_folds: the pattern is folded, so it is matched with the folded text. Folding moves no
+-- character.
 create function logloom_private.extract_regexp(
   p_text text,
   p_pattern text,

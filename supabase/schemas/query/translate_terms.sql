@@ -116,8 +116,8 @@ begin
     if v_state.meant is not null then
       return v_state;
     end if;
-    -- An unknown function has no meaning. The value that it is compared with has none, either. A
-    -- text such as connect(2) is no function.
+    -- An unknown function is not translated, nor is the value that it is compared with. A text such
+    -- as connect(2) is no function.
     v_end := logloom_private.translation_close(p_state.texts, p_state."at" + 1);
     v_text := logloom_private.translation_text(p_state, p_state."at", v_end, 200);
     v_state := p_state;
