@@ -44,7 +44,7 @@ begin
   delete from logloom.tenant_members m where m.tenant_id = p_tenant_id;
   update logloom.alert_rules r set enabled = false
   where r.tenant_id = p_tenant_id and r.enabled;
-  -- Also deletes the notifications about ended incidents: disabling the rules has added them.
+  -- Disabling the rules has added notifications about ended incidents: they are deleted, too.
   delete from logloom_private.notifications n
   where n.tenant_id = p_tenant_id and n.status = 'pending';
   perform logloom_private.request_erasure(p_tenant_id);
