@@ -87,7 +87,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- 8 or 37 slices of 7 or 30 days end at different hours.
+  -- No multiples of 7 or 30: the slices of a week or a month end at different hours.
   v_slices constant integer := case
     when logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then 8
     else 37

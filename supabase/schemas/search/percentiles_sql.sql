@@ -89,7 +89,7 @@ begin
         ) s
         group by s.id, s.margin
       ), limits as materialized (
-        -- Reads groups by id: arrays of numbers are not sorted or hashed.
+        -- Joined by id, so that no arrays of numbers are sorted or hashed.
         select %2$s
         from groups g
         left join bounds b using (id)
