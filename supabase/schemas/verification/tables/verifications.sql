@@ -24,7 +24,7 @@ comment on table logloom_private.verifications is
   'running one. It continues at its position. The last hundred are kept.';
 
 comment on column logloom_private.verifications.block_through is
-  'The last verified block_id. Blocks come first, then each tenant''s records.';
+  'The last verified block_id. Blocks are verified first, then the records of each tenant.';
 
 comment on column logloom_private.verifications.tenant_through is
   'The last verified tenant.';
