@@ -5,8 +5,8 @@ set local search_path = pg_catalog, pg_temp;
 
 select logloom_private.hold_writers();
 
--- Most jobs read the settings first, so they are locked first. If they were altered last, the
--- migration would hold locks that their readers want next, and would wait for them.
+-- Most jobs read the settings first, so they are locked first. Otherwise the migration would hold
+-- locks that readers of the settings want next, and would wait for them.
 do $$
 begin
   lock table logloom_private.settings in access exclusive mode;
@@ -52,6 +52,10 @@ drop function logloom_private.issue_portal_session(
   text, uuid, text, integer, text, text[], boolean
 );
 
+-- A silence can recur.
+drop function public.create_alert_silence(jsonb, text, text, text, text);
+drop function logloom_private.make_alert_silence(text, jsonb, text, text, text);
+
 -- Rules can have a baseline.
 drop function public.create_alert_rule(
   text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid,
@@ -72,6 +76,9 @@ drop function logloom_private.preview_alerts(
 );
 
 alter type logloom_private.reading_scope rename attribute actor to kind;
+
+-- Sessions of customers manage log streams, too.
+drop function public.get_log_secret_scope(text);
 
 SET local check_function_bodies = off;
 
@@ -129,6 +136,8 @@ DROP POLICY "log_dashboards_select_creator_or_shared" ON "logloom"."log_dashboar
 
 DROP POLICY "log_dashboards_update_creator" ON "logloom"."log_dashboards";
 
+DROP POLICY "log_views_select_tenant" ON "logloom"."log_views";
+
 DROP POLICY "saved_searches_delete_creator" ON "logloom"."saved_searches";
 
 DROP POLICY "saved_searches_insert_creator" ON "logloom"."saved_searches";
@@ -160,6 +169,9 @@ ALTER TABLE "logloom"."audit_events"
 
 ALTER TABLE "logloom"."log_dashboards"
   DROP CONSTRAINT "log_dashboards_name_is_valid";
+
+ALTER TABLE "logloom"."log_streams"
+  DROP CONSTRAINT "log_streams_name_is_unique";
 
 ALTER TABLE "logloom"."log_streams"
   DROP CONSTRAINT "log_streams_name_is_valid";
@@ -266,6 +278,8 @@ DROP FUNCTION "logloom_private"."canary_step"(text, uuid, text);
 
 DROP FUNCTION "logloom_private"."canary_tenant"();
 
+DROP FUNCTION "logloom_private"."change_log_stream"(text, uuid, text, text, jsonb, jsonb, boolean, uuid);
+
 DROP FUNCTION "logloom_private"."changed_rule_secrets"(jsonb, jsonb);
 
 DROP FUNCTION "logloom_private"."channel_kind"(text);
@@ -273,6 +287,8 @@ DROP FUNCTION "logloom_private"."channel_kind"(text);
 DROP FUNCTION "logloom_private"."channel_limit"(text, text);
 
 DROP FUNCTION "logloom_private"."check_query"(text, boolean);
+
+DROP FUNCTION "logloom_private"."checked_stream_query"(text, text, uuid);
 
 DROP FUNCTION "logloom_private"."chosen_rows_sql"(jsonb, jsonb, text, integer);
 
@@ -318,6 +334,8 @@ DROP FUNCTION "logloom_private"."log_fields_sample_sql"(text, logloom_private.co
 
 DROP FUNCTION "logloom_private"."log_fields_sql"(text, logloom_private.compiled_query);
 
+DROP FUNCTION "logloom_private"."log_stream_of"(logloom.log_streams);
+
 DROP FUNCTION "logloom_private"."log_tail_rows_sql"(text, logloom_private.compiled_query, integer, bigint, uuid, bigint, bigint);
 
 DROP FUNCTION "logloom_private"."log_view_of"(logloom.log_views);
@@ -343,6 +361,10 @@ DROP FUNCTION "logloom_private"."no_bits"(integer);
 DROP FUNCTION "logloom_private"."numbers_aggregate_sql"(jsonb, bigint);
 
 DROP FUNCTION "logloom_private"."operations"();
+
+DROP FUNCTION "logloom_private"."page_of_stream_failures"(text, uuid, integer, uuid);
+
+DROP FUNCTION "logloom_private"."page_of_streams"(text, uuid, integer, uuid);
 
 DROP FUNCTION "logloom_private"."page_sql"(logloom_private.compiled_query, text, text, integer, bigint, boolean, text);
 
@@ -428,7 +450,11 @@ DROP FUNCTION "logloom_private"."records_sql"(text, logloom_private.compiled_que
 
 DROP FUNCTION "logloom_private"."remainder_name"(date);
 
+DROP FUNCTION "logloom_private"."remove_log_stream"(text, uuid);
+
 DROP FUNCTION "logloom_private"."removed_records_sql"(text);
+
+DROP FUNCTION "logloom_private"."request_stream_test"(text, uuid);
 
 DROP FUNCTION "logloom_private"."resolve_incidents"(uuid, timestamp WITH time zone, jsonb[], timestamp WITH time zone);
 
@@ -491,6 +517,8 @@ DROP FUNCTION "logloom_private"."take_archive_erasure"(uuid);
 DROP FUNCTION "logloom_private"."take_search_slot"(text);
 
 DROP FUNCTION "logloom_private"."template_of"(text);
+
+DROP FUNCTION "logloom_private"."tenant_of_streams"(text);
 
 DROP FUNCTION "logloom_private"."tenant_rows_sql"(text, timestamp WITH time zone, timestamp WITH time zone, text, text, text);
 
@@ -1131,6 +1159,9 @@ ALTER TABLE "logloom"."alert_rules"
 ALTER TABLE "logloom"."alert_rules"
   ADD COLUMN "kind" text NOT NULL DEFAULT 'query'::text;
 
+ALTER TABLE "logloom"."alert_silences"
+  ADD COLUMN "recurrence" jsonb;
+
 ALTER TABLE "logloom"."audit_events"
   ADD COLUMN "source" text NOT NULL DEFAULT 'logloom'::text;
 
@@ -1169,6 +1200,15 @@ ALTER TABLE "logloom"."log_streams"
 
 ALTER TABLE "logloom"."log_streams"
   ADD COLUMN "source" text NOT NULL DEFAULT 'logs'::text;
+
+ALTER TABLE "logloom"."log_streams"
+  ADD COLUMN "held_at" timestamp WITH time zone;
+
+ALTER TABLE "logloom"."log_views"
+  ADD COLUMN "customer" text;
+
+ALTER TABLE "logloom"."log_views"
+  ADD COLUMN "parent_view_id" uuid;
 
 ALTER TABLE "logloom"."plans"
   ADD COLUMN "max_baseline_rules" integer NOT NULL DEFAULT 10;
@@ -1268,6 +1308,12 @@ ALTER TABLE "logloom_private"."settings"
 
 ALTER TABLE "logloom_private"."settings"
   ADD COLUMN "count_dropped" boolean NOT NULL DEFAULT false;
+
+ALTER TABLE "logloom"."alert_silences"
+  ALTER COLUMN "ends_at" DROP NOT NULL;
+
+ALTER TABLE "logloom"."log_views"
+  ALTER COLUMN "name" DROP NOT NULL;
 
 ALTER TABLE "logloom_private"."settings"
   ALTER COLUMN "queue_hard_limit_bytes" DROP NOT NULL;
@@ -1598,6 +1644,16 @@ CREATE TYPE "public"."logloom_ingest_rule" AS (
   "updated_at" timestamp WITH time zone
 );
 
+CREATE TYPE "public"."logloom_portal_thing" AS (
+  "customer"   text,
+  "kind"       text,
+  "thing_id"   uuid,
+  "name"       text,
+  "state"      text,
+  "maker"      text,
+  "created_at" timestamp WITH time zone
+);
+
 CREATE TYPE "public"."logloom_retention_rule" AS (
   "level"   text,
   "service" text,
@@ -1609,6 +1665,12 @@ ALTER TABLE "logloom"."tenant_settings"
 
 ALTER TABLE "logloom"."tenant_settings"
   ADD COLUMN "rules_days_max" integer;
+
+CREATE TYPE "public"."logloom_revoked_customer" AS (
+  "sessions" integer,
+  "streams"  integer,
+  "rules"    integer
+);
 
 ALTER TYPE "logloom_private"."counted_source" ALTER ATTRIBUTE "rows_sql" TYPE logloom_private.sql_source CASCADE;
 
@@ -1633,6 +1695,8 @@ ALTER TYPE "logloom_private"."reading_scope" ADD ATTRIBUTE "customer" text CASCA
 ALTER TYPE "logloom_private"."reading_scope" ALTER ATTRIBUTE "kind" TYPE logloom_private.reader_kind CASCADE;
 
 ALTER TYPE "logloom_private"."reading_scope" ADD ATTRIBUTE "limits" jsonb CASCADE;
+
+ALTER TYPE "logloom_private"."reading_scope" ADD ATTRIBUTE "session_id" uuid CASCADE;
 
 ALTER TYPE "public"."logloom_alert_incident" ADD ATTRIBUTE "assigned_at" timestamp WITH time zone CASCADE;
 
@@ -1668,6 +1732,8 @@ ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "kind" text CASCADE;
 
 ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "late_seconds" double precision CASCADE;
 
+ALTER TYPE "public"."logloom_alert_silence" ADD ATTRIBUTE "recurrence" jsonb CASCADE;
+
 ALTER TYPE "public"."logloom_log_changes" ADD ATTRIBUTE "before_to" timestamp WITH time zone CASCADE;
 
 ALTER TYPE "public"."logloom_log_field" ADD ATTRIBUTE "exact" boolean CASCADE;
@@ -1676,6 +1742,8 @@ ALTER TYPE "public"."logloom_log_field" ADD ATTRIBUTE "records" bigint CASCADE;
 
 ALTER TYPE "public"."logloom_log_overview" ADD ATTRIBUTE "silent_hosts" text[] CASCADE;
 
+ALTER TYPE "public"."logloom_log_secret_scope" ADD ATTRIBUTE "customer" text CASCADE;
+
 ALTER TYPE "public"."logloom_log_service" ADD ATTRIBUTE "errors_before_lately" bigint CASCADE;
 
 ALTER TYPE "public"."logloom_log_service" ADD ATTRIBUTE "errors_over_time" bigint[] CASCADE;
@@ -1683,6 +1751,10 @@ ALTER TYPE "public"."logloom_log_service" ADD ATTRIBUTE "errors_over_time" bigin
 ALTER TYPE "public"."logloom_log_service" ADD ATTRIBUTE "records_before_lately" bigint CASCADE;
 
 ALTER TYPE "public"."logloom_log_service" ADD ATTRIBUTE "records_over_time" bigint[] CASCADE;
+
+ALTER TYPE "public"."logloom_log_stream" ADD ATTRIBUTE "customer" text CASCADE;
+
+ALTER TYPE "public"."logloom_log_stream" ADD ATTRIBUTE "held_at" timestamp WITH time zone CASCADE;
 
 ALTER TYPE "public"."logloom_log_stream" ADD ATTRIBUTE "last_answer" text CASCADE;
 
@@ -1844,7 +1916,7 @@ begin
     where d.tenant_id = p_tenant_id and d.finished_at is null;
   end if;
   if v_deletion.deletion_id is null then
-    -- resolve_tenant_to_change would advise to leave the id out, but here it is required.
+    -- resolve_tenant_to_change would advise to leave the id out. Here it is required.
     if not logloom_private.is_service_role()
       and p_tenant_id <> logloom_private.resolve_tenant_to_change()
     then
@@ -1895,7 +1967,7 @@ declare
   -- The service notes what it did in logloom_… and sample_rate.
   v_name constant text := '(%1$s like_regex "^[^[:cntrl:]]{1,200}$" && '
     '!(%1$s starts with "logloom_") && %1$s != "sample_rate")';
-  -- type() does not look into arrays, as comparisons do.
+  -- Unlike comparisons, type() does not look into arrays.
   v_target constant text := '(%1$s.f.type() == "string" && %1$s.f == $fields[*] && !exists(%1$s.a)'
     ' || %1$s.a.type() == "string" && ' || replace(v_name, '%1$s', '%1$s.a')
     || ' && !exists(%1$s.f))';
@@ -2060,8 +2132,8 @@ begin
     return;
   end if;
 
-  -- 2. How many records the transaction has logged. A rollback to a savepoint takes the numbers
-  -- back, too.
+  -- 2. How many records the transaction has logged. A rollback to a savepoint also takes the
+  -- numbers back.
   v_is_count := v_rows >= v_caller.max_records;
   if v_is_count then
     perform set_config('logloom.sql_log_left_out', (coalesce(v_left_out, 0) + 1)::text, true);
@@ -2075,7 +2147,7 @@ begin
     perform set_config('logloom.sql_log_rows', (coalesce(v_rows, 0) + 1)::text, true);
   end if;
 
-  -- 3. The record. Its limits apply when it is moved; here a row is only kept from being huge.
+  -- 3. The record. Its limits apply when it is moved. Here a row is only kept from being huge.
   if pg_column_size(p_attrs) > v_max_bytes or octet_length(p_attrs::text) > v_max_bytes then
     p_attrs := jsonb_build_object('logloom_cut', jsonb_build_object('attrs', v_max_bytes));
   elsif jsonb_typeof(p_attrs) <> 'object' then
@@ -2574,20 +2646,6 @@ CREATE OR REPLACE FUNCTION logloom_private.alert_silence_state (
   STABLE
 RETURN CASE WHEN ((p_expired_at IS NOT NULL) OR (p_ends_at <= now())) THEN 'expired'::text WHEN (p_starts_at > now()) THEN 'scheduled'::text ELSE 'active'::text END;
 
-CREATE OR REPLACE FUNCTION logloom_private.alert_silence_of (
-  p_row logloom.alert_silences
-)
-  RETURNS public.logloom_alert_silence
-  LANGUAGE sql
-  STABLE
-RETURN
-  ROW((p_row).silence_id, (p_row).tenant_id, (jsonb_strip_nulls(jsonb_build_object('rule_id', (p_row).rule_id)) || CASE WHEN ((p_row)."group" IS NULL) THEN '{}'::jsonb ELSE
-  jsonb_build_object('group', (p_row)."group") END),
-  (p_row).starts_at,
-  (p_row).ends_at,
-  logloom_private.alert_silence_state((p_row).starts_at, (p_row).ends_at, (p_row).expired_at),
-  (p_row).comment, (p_row).created_by, (p_row).created_at, (p_row).expired_at, (p_row).expired_by);
-
 CREATE OR REPLACE FUNCTION logloom_private.alert_step_rules()
   RETURNS integer
   LANGUAGE sql
@@ -2682,6 +2740,11 @@ begin
       'Send {} for all alerts of the tenant.', null),
     ('alerts.silence_ends_too_early', 400, 'Invalid p_to: after p_from, and in the future',
       'Send the time when alerts are to be sent again.', null),
+    ('alerts.recurrence_is_invalid', 400,
+      'Invalid p_recurrence: an object of days (mon to sun), start (HH:MM), minutes (1 to 10080) '
+        'and time_zone (an IANA name)',
+      'Such as {"days": ["sat", "sun"], "start": "02:00", "minutes": 90, "time_zone": '
+        '"Europe/Berlin"}.', null),
     ('alerts.silence_comment_is_too_long', 400, 'Invalid p_comment: at most 2000 characters',
       'Shorten it.', null),
     ('alerts.no_room_for_silence', 400, 'Plan limit exceeded: alert silences (max %s)',
@@ -2909,9 +2972,15 @@ begin
     elsif v_name = p_thing ->> 'name' and v_sent is null and coalesce(v_secrets, '{}') = '{}' then
       return null;
     end if;
+    if p_type.changes is null then
+      perform logloom_private.call_operation(p_type.deletes, jsonb_build_object(
+        'p_' || p_type.id_member, p_thing -> 'id', 'p_tenant_id', p_tenant_id
+      ));
+      v_sent := v_wanted;
+    end if;
     select o.answer into v_answer
     from logloom_private.call_operation(
-      p_type.changes,
+      coalesce(p_type.changes, p_type.creates),
       logloom_private.file_arguments(
         p_type, p_tenant_id, v_name, coalesce(v_sent, '{}') || (
           select coalesce(jsonb_object_agg(f, v_wanted -> f), '{}')
@@ -2952,7 +3021,6 @@ declare
   v_type logloom_private.file_type;
   v_things jsonb := '{}';
   v_found jsonb;
-  v_thing jsonb;
   v_key text;
   v_described text[] := '{}';
   v_change public.logloom_file_change;
@@ -3028,31 +3096,74 @@ begin
     end;
   end loop;
 
-  -- 2. Delete, in the other order: what names a thing goes before it
-  for v_type in
-    select t.* from logloom_private.known_file_types(p_pruned_types) t order by t.position desc
-  loop
-    for v_thing in
-      select t
-      from jsonb_array_elements(
-        coalesce(v_things -> v_type.type, logloom_private.file_things(v_type, v_tenant_id))
-      ) t
-      where v_type.type || ' id ' || (t ->> 'id') <> all (v_described)
-    loop
-      perform logloom_private.call_operation(v_type.deletes, jsonb_build_object(
-        'p_' || v_type.id_member, v_thing -> 'id', 'p_tenant_id', v_tenant_id
-      ));
-      v_changes := v_changes || row(
-        'delete', v_type.type, v_thing ->> 'name', null, '{}'
-      )::public.logloom_file_change;
-    end loop;
-  end loop;
-  return v_changes;
+  -- 2. Delete, then put the rules in order
+  return v_changes || logloom_private.prune_files(
+    v_tenant_id, p_pruned_types, v_described, v_things
+  ) || logloom_private.order_file_rules(v_tenant_id, p_documents);
 exception
 when lock_not_available then
   perform logloom_private.refuse_for_now(2, 'files.tenant_is_busy');
 when query_canceled then
   perform logloom_private.refuse('files.took_too_long');
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.apply_plan (
+  p_document jsonb
+)
+  RETURNS public.logloom_file_change
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_id constant text := p_document ->> 'name';
+  v_fields constant jsonb := p_document -> 'fields';
+  v_old jsonb;
+  v_new jsonb;
+  v_unknown text;
+begin
+  if p_document - '{type,name,fields}'::text[] is distinct from '{}'
+    or jsonb_typeof(v_fields) is distinct from 'object'
+    or v_id ~ '^[A-Za-z0-9_-]{1,100}$' is not true
+  then
+    perform logloom_private.refuse('files.plan_is_no_document');
+  end if;
+  select to_jsonb(p) - 'plan_id' into v_old from logloom.plans p where p.plan_id = v_id;
+  begin
+    -- Reads the values as the columns do.
+    v_new := to_jsonb(
+      jsonb_populate_record(null::logloom.plans, coalesce(v_old, '{}') || v_fields)
+    ) - 'plan_id';
+    v_unknown := (select min(f) from jsonb_object_keys(v_fields) f where not v_new ? f);
+    if v_unknown is not null then
+      perform logloom_private.refuse(
+        'files.plan_is_invalid', v_id, 'there is no column ' || left(v_unknown, 60)
+      );
+    end if;
+    execute (
+      -- A new plan gets the defaults of columns that are left out.
+      select format(
+        'insert into logloom.plans (plan_id, %1$s) '
+          'select $2, %1$s from jsonb_populate_record(null::logloom.plans, $1) '
+          'on conflict (plan_id) do update set (%1$s) = row(excluded.%2$s)',
+        string_agg(quote_ident(c.name), ', '), string_agg(quote_ident(c.name), ', excluded.')
+      )
+      from jsonb_object_keys(v_new) c (name)
+      where v_old is not null or v_fields ? c.name or c.name = 'plan_name'
+    ) using v_new, v_id;
+  exception when data_exception or integrity_constraint_violation then
+    perform logloom_private.refuse('files.plan_is_invalid', v_id, sqlerrm);
+  end;
+  return (
+    select row(
+      case when v_old is null then 'create' else 'update' end, 'plans', v_id, null,
+      jsonb_object_agg(n.key, jsonb_build_object('old', v_old -> n.key, 'new', n.value)
+        - case when v_old is null then 'old' else '' end)
+    )::public.logloom_file_change
+    from jsonb_each(v_new) n
+    where v_fields ? n.key and n.value is distinct from v_old -> n.key
+    having count(*) > 0
+  );
 end;
 $function$;
 
@@ -3622,6 +3733,7 @@ begin
     'alert_silence.created', 'alert_silence.expired',
     'ingest_token.created',
     'portal_session.created', 'portal_session.first_used', 'portal_session.revoked',
+    'portal_customer.revoked',
     'member.added', 'member.changed', 'member.removed', 'member.switched',
     'settings.changed', 'plan.changed',
     'view.created', 'view.changed', 'view.deleted',
@@ -3695,7 +3807,7 @@ begin
   v_statement.context := case when v_claims ->> 'sub' is not null then '{}'
     else jsonb_build_object('application_name', current_setting('application_name')) end;
   if tg_op = 'TRUNCATE' then
-    -- Before TRUNCATE, which leaves no row: an event for each tenant.
+    -- Before TRUNCATE, which leaves no row. Adds an event for each tenant.
     execute format(
       $sql$
         insert into logloom.audit_events (
@@ -3715,7 +3827,7 @@ begin
     return null;
   end if;
   if v_statement.row_source is null then
-    -- These have a plan already, which halves the time for one row.
+    -- PostgreSQL keeps the plans of these fixed queries: one row takes half the time.
     if tg_op <> 'INSERT' then
       open v_old_rows for select to_jsonb(o.*) from old_rows o;
     end if;
@@ -3825,8 +3937,8 @@ begin
       'Views have no changes of their own.', null),
     ('audit.column_is_unknown', 400, '%s has no column %s', 'Names are case-sensitive.', null),
     ('audit.not_in_views', 403, 'The audit trail is not in views or portal sessions',
-      'Read it as a member, with an API key that has the scope audit and no view, or in a portal '
-        'session with the part audit.', null),
+      'Read it as a member, with an API key (scope audit, no view), or in a portal session (part '
+        'audit).', null),
     ('audit.key_lacks_scope', 403, 'This API key does not read the audit trail',
       'create_api_key makes one that does: p_scopes ["audit"].', null),
     ('audit.key_lacks_read', 403, 'This API key only reads the audit trail',
@@ -3944,6 +4056,85 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.audit_log_streams()
+  RETURNS TRIGGER
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes audit events
+declare
+  v_stream constant logloom.log_streams := coalesce(new, old);
+begin
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  values (
+    v_stream.tenant_id,
+    logloom_private.actor(),
+    case tg_op
+      when 'INSERT' then 'log_stream.created'
+      when 'DELETE' then 'log_stream.deleted'
+      else 'log_stream.changed'
+    end,
+    v_stream.stream_id::text,
+    case
+      when tg_op = 'UPDATE' then jsonb_build_object('name', v_stream.name)
+        || logloom_private.changed_members(
+          logloom_private.audited_stream(old), logloom_private.audited_stream(new)
+        )
+        || jsonb_build_object(
+          'config_changed', old.config <> new.config, 'secrets_changed', old.secrets <> new.secrets
+        )
+      else logloom_private.audited_stream(v_stream)
+    end || jsonb_strip_nulls(jsonb_build_object(
+      'customer', logloom_private.customer_of_view(v_stream.view_id)
+    ))
+  );
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.audit_log_views()
+  RETURNS TRIGGER
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes audit events
+declare
+  v_view constant logloom.log_views := coalesce(new, old);
+begin
+  -- A customer's view is a part of their log streams and alert rules, which are audited.
+  if v_view.customer is not null then
+    return null;
+  end if;
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  values (
+    v_view.tenant_id,
+    logloom_private.actor(),
+    case tg_op
+      when 'INSERT' then 'view.created'
+      when 'DELETE' then 'view.deleted'
+      else 'view.changed'
+    end,
+    v_view.view_id::text,
+    jsonb_build_object('name', v_view.name)
+    || case
+      when tg_op = 'UPDATE' then logloom_private.changed_members(
+        to_jsonb(old) - '{updated_at,shows_since}'::text[],
+        to_jsonb(new) - '{updated_at,shows_since}'::text[]
+      )
+      else jsonb_strip_nulls(jsonb_build_object(
+        'query_dsl', v_view.query_dsl, 'hidden_fields', v_view.hidden_fields,
+        'operations', v_view.operations
+      ))
+    end
+  );
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.audit_place (
   p_day      date,
   p_position bigint
@@ -3993,7 +4184,7 @@ declare
   v_has_own_types boolean;
   v_has_long_values boolean;
 begin
-  -- 1. Nearly always the columns have the names that they had.
+  -- 1. Usually no column was renamed.
   select
     count(*) filter (where a.attname = v_names[array_position(v_numbers, a.attnum)])
       < cardinality(v_names) or p_table <> p_arguments[7]::oid,
@@ -4012,7 +4203,7 @@ begin
   v_statement.keys := v_keys;
   v_statement.tenant_column := p_arguments[3];
 
-  -- 2. Otherwise the numbers decide; in a restored table, which has another oid, the names.
+  -- 2. Otherwise the numbers decide. A restored table has another oid: there the names decide.
   if v_statement.columns_have_changed then
     select
       array_agg(c.name order by array_position(v_keys, c.listed)) filter (
@@ -4269,6 +4460,35 @@ CREATE OR REPLACE FUNCTION logloom_private.batch_max_events()
   LANGUAGE sql
   IMMUTABLE
 RETURN 10000;
+
+CREATE OR REPLACE FUNCTION logloom_private.batch_text (
+  p_stream  logloom.log_streams,
+  p_records text,
+  p_count   integer,
+  p_hops    integer,
+  p_is_test boolean
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+begin
+  return '{"batch":' || json_build_object(
+    'stream_id', p_stream.stream_id, 'tenant_id', p_stream.tenant_id,
+    'customer', logloom_private.customer_of_view(p_stream.view_id), 'kind', p_stream.kind,
+    'config', p_stream.config, 'secrets', p_stream.secrets,
+    'batch_id', case when p_is_test then p_stream.test_id else p_stream.batch_id end,
+    'made_at', case when p_is_test then p_stream.test_requested_at
+      else p_stream.batch_made_at end,
+    'attempt', case when p_is_test then 0 else p_stream.attempts end,
+    'is_test', p_is_test,
+    'hops', p_hops,
+    'records', p_count
+  )::text || e',"records":[\n' || p_records || e'\n]}';
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.begin_alert_round (
   p_now       timestamp with time zone,
@@ -4688,8 +4908,8 @@ begin
     greatest(v_settings.seal_block_records / p_share, 1)
   )
   into v_records, v_bytes, v_sizes, v_ts, v_ids;
-  -- Usually only the last few records exceed the bytes: drop these here, so that the rows are not
-  -- read a second time.
+  -- Usually only the last few records exceed the bytes. They are dropped here instead of reading
+  -- the rows again.
   while v_records > p_at_least and v_bytes > v_settings.seal_block_bytes / p_share loop
     v_bytes := v_bytes - v_sizes[v_records];
     v_records := v_records - 1;
@@ -4818,6 +5038,15 @@ begin
     else v_kind || '(' || translate(v_inner::text, '{}[]:', '  ') || ')' end;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.both_filters (
+  p_one   jsonb,
+  p_other jsonb
+)
+  RETURNS jsonb
+  LANGUAGE sql
+  STABLE
+RETURN CASE WHEN (p_one IS NULL) THEN p_other WHEN (p_other IS NULL) THEN p_one ELSE jsonb_build_object('type', 'and', 'items', jsonb_build_array(p_one, p_other)) END;
 
 CREATE OR REPLACE FUNCTION logloom_private.bound_storage()
   RETURNS interval
@@ -5087,7 +5316,7 @@ begin
     ('callers.key_may_only_send', 403, 'This API key may only send',
       'create_api_key makes one that reads: p_scopes ["read"].', null),
     ('callers.operation_is_outside', 403, 'This caller may not call %s',
-      'Its view or session allows other operations only.', null),
+      'Its view or session allows only other operations.', null),
     ('callers.method_is_not_allowed', 405, 'Method %s is not allowed here',
       'Call operations by POST, with a JSON object of parameters.', null),
     ('callers.tenant_must_be_named', 400, 'Missing required parameter: p_tenant_id',
@@ -5390,7 +5619,7 @@ begin
   elsif p_assigned_to <> '' then
     v_assignee := logloom_private.assignee_named(v_tenant_id, v_user_id, p_assigned_to);
   end if;
-  -- Locked in order, so that two callers and the job cannot deadlock.
+  -- Locked in order: two callers and the job cannot deadlock.
   v_held := array(
     select g.fingerprint
     from logloom.error_groups g
@@ -5432,14 +5661,15 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.change_log_stream (
-  p_tenant_id text,
+  p_scope     logloom_private.reading_scope,
   p_stream_id uuid,
   p_name      text,
   p_query_dsl text,
   p_config    jsonb,
   p_secrets   jsonb,
   p_enabled   boolean,
-  p_view_id   uuid
+  p_view_id   uuid,
+  p_tenant_id text
 )
   RETURNS public.logloom_log_stream
   LANGUAGE plpgsql
@@ -5449,7 +5679,10 @@ CREATE OR REPLACE FUNCTION logloom_private.change_log_stream (
   AS $function$
 -- definer because no API role writes streams, which hold their own state
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'update_log_stream', p_tenant_id, 'admin');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_customer text;
   v_row logloom.log_streams;
   v_query_dsl text;
   v_config jsonb;
@@ -5457,24 +5690,39 @@ declare
   v_is_other boolean;
   v_is_same boolean;
 begin
-  perform logloom_private.require_role(v_tenant_id, 'admin');
-  perform logloom_private.require_parameter('p_stream_id', p_stream_id is null);
-  select s.* into v_row
-  from logloom.log_streams s
-  where s.tenant_id = v_tenant_id and s.stream_id = p_stream_id
-  for no key update;
-  if not found then
-    perform logloom_private.refuse('streams.not_found');
+  if p_name is not null then
+    -- Names are compared while nobody else gives one. Held before the stream, as everywhere.
+    perform logloom_private.hold_tenant(v_tenant_id);
+  end if;
+  v_row := logloom_private.locked_stream(v_scope, p_stream_id);
+  v_customer := logloom_private.customer_of_view(v_row.view_id);
+  if v_scope.kind = 'token' and v_customer is not null
+    and num_nonnulls(p_name, p_query_dsl, p_config, p_secrets, p_view_id) > 0
+  then
+    perform logloom_private.refuse('portal.thing_is_of_customer', 'log stream');
+  elsif v_scope.kind <> 'token' and p_enabled is not null
+    and (v_row.held_at is not null or v_row.pause_reason = 'maker')
+  then
+    perform logloom_private.refuse('portal.thing_is_held', 'log stream');
   end if;
   if length(logloom_private.trim_space(p_name)) not between 1 and 100 then
     perform logloom_private.refuse('streams.name_is_invalid');
   end if;
-  if v_row.source = 'audit' and p_view_id is not null then
+  if v_scope.customer is not null and p_view_id is not null then
+    perform logloom_private.refuse('portal.view_is_of_session');
+  elsif v_row.source = 'audit' and p_view_id is not null then
     perform logloom_private.refuse('audit.not_in_views');
+  end if;
+  perform logloom_private.hold_view(v_tenant_id, p_view_id);
+  if p_name is not null then
+    perform logloom_private.require_free_stream_name(
+      v_tenant_id, v_customer, logloom_private.trim_space(p_name), p_stream_id
+    );
   end if;
   v_query_dsl := case when num_nonnulls(p_query_dsl, p_view_id) = 0 then v_row.query_dsl
     else logloom_private.checked_stream_query(
-      v_tenant_id, coalesce(p_query_dsl, v_row.query_dsl), coalesce(p_view_id, v_row.view_id)
+      logloom_private.scope_of_view(v_tenant_id, coalesce(p_view_id, v_row.view_id)),
+      coalesce(p_query_dsl, v_row.query_dsl)
     ) end;
   v_is_other := (v_query_dsl, coalesce(p_view_id, v_row.view_id))
     is distinct from (v_row.query_dsl, v_row.view_id);
@@ -5494,7 +5742,12 @@ begin
     enabled = coalesce(p_enabled, s.enabled),
     view_id = coalesce(p_view_id, s.view_id),
     updated_at = now(),
-    maker = case when p_enabled then logloom_private.stream_maker() else s.maker end,
+    maker = case when p_enabled then logloom_private.maker_in_scope(v_scope) else s.maker end,
+    held_at = case
+      when p_enabled then null
+      when not p_enabled and v_scope.kind = 'token' and v_customer is not null then now()
+      else s.held_at
+    end,
     paused_at = case when p_enabled is null then s.paused_at end,
     pause_reason = case when p_enabled is null then s.pause_reason end,
     failing_since = case when p_enabled is null then s.failing_since end,
@@ -5520,10 +5773,122 @@ begin
     batch_skipped = case when not v_is_other then s.batch_skipped end
   where s.stream_id = p_stream_id
   returning s.* into v_row;
-  return logloom_private.log_stream_of(v_row);
-exception when unique_violation then
-  perform logloom_private.refuse('streams.name_is_taken');
+  return logloom_private.log_stream_of(v_scope, v_row);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.change_log_view (
+  p_tenant_id     text,
+  p_view_id       uuid,
+  p_name          text,
+  p_query_dsl     text,
+  p_hidden_fields text[],
+  p_operations    text[]
+)
+  RETURNS public.logloom_log_view
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes views, which limit other users
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_query_dsl text;
+  v_hidden_fields text[];
+  v_operations text[];
+  v_row logloom.log_views;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.require_parameter('p_view_id', p_view_id is null);
+  v_query_dsl := logloom_private.checked_view_query(v_tenant_id, p_query_dsl);
+  v_hidden_fields := logloom_private.checked_hidden_fields(p_hidden_fields);
+  v_operations := logloom_private.checked_view_operations(p_operations);
+  update logloom.log_views v
+  set
+    name = coalesce(logloom_private.trim_space(p_name), v.name),
+    query_dsl = case when p_query_dsl is null then v.query_dsl else v_query_dsl end,
+    hidden_fields = case
+      when p_hidden_fields is null then v.hidden_fields else v_hidden_fields
+    end,
+    operations = case when p_operations is null then v.operations else v_operations end,
+    updated_at = now(),
+    shows_since = case
+      when (p_query_dsl is null or v_query_dsl is not distinct from v.query_dsl)
+        and (p_hidden_fields is null or v_hidden_fields = v.hidden_fields)
+        then v.shows_since
+      else now()
+    end
+  where v.tenant_id = v_tenant_id and v.view_id = p_view_id and v.customer is null
+  returning v.* into v_row;
+  if not found then
+    perform logloom_private.refuse('tenants.view_not_found');
+  end if;
+  -- What customers made in this view follows it.
+  update logloom.log_views v
+  set updated_at = v_row.updated_at, shows_since = greatest(v.shows_since, v_row.shows_since)
+  where v.tenant_id = v_tenant_id and v.parent_view_id = p_view_id;
+  return logloom_private.log_view_of(v_row);
+exception
+when unique_violation then
+  perform logloom_private.refuse('views.name_is_taken');
   return null;
+when check_violation then
+  perform logloom_private.refuse('views.name_is_invalid');
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.change_plans (
+  p_plans       jsonb,
+  p_deleted_ids text[]
+)
+  RETURNS public.logloom_file_change[]
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes plans
+declare
+  v_plan record;
+  v_change public.logloom_file_change;
+  v_changes public.logloom_file_change[] := '{}';
+begin
+  if jsonb_typeof(p_plans) is distinct from 'array' then
+    perform logloom_private.refuse('files.plan_is_no_document');
+  elsif not pg_try_advisory_xact_lock(logloom_private.lock_key('files'), 0) then
+    perform logloom_private.refuse_for_now(2, 'files.plans_are_busy');
+  end if;
+  for v_plan in
+    delete from logloom.plans p where p.plan_id = any (p_deleted_ids) returning p.plan_id
+  loop
+    v_changes := v_changes
+      || row('delete', 'plans', v_plan.plan_id, null, '{}')::public.logloom_file_change;
+  end loop;
+  for v_plan in
+    select d.value as document
+    from jsonb_array_elements(p_plans) with ordinality d (value, n)
+    -- The old default goes before the new one comes.
+    order by d.value #> '{fields,is_default}' is not distinct from 'true', d.n
+  loop
+    v_change := logloom_private.apply_plan(v_plan.document);
+    if v_change.action is not null then
+      v_changes := v_changes || v_change;
+    end if;
+  end loop;
+  if not exists (select from logloom.plans p where p.is_default) then
+    perform logloom_private.refuse('files.no_plan_is_default');
+  end if;
+  return v_changes;
+exception when foreign_key_violation then
+  perform logloom_private.refuse('files.plans_are_used', array_to_string(array(
+    select t.tenant_id || ' (' || t.plan_id || ')'
+    from logloom.tenants t
+    where t.plan_id = any (p_deleted_ids)
+    order by t.tenant_id
+    limit 10
+  ), ', '));
 end;
 $function$;
 
@@ -5539,7 +5904,7 @@ CREATE OR REPLACE FUNCTION logloom_private.changed_file_secrets (
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because no API role reads the secrets of streams
+-- definer because no API role reads the secrets of streams and the key of ingest rules
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_digest constant text := '\.(=[A-Za-z0-9_-]{43})';
@@ -5554,6 +5919,12 @@ begin
       select s.secrets
       from logloom.log_streams s
       where s.tenant_id = v_tenant_id and s.stream_id = p_thing_id
+      union all
+      -- A rule without a key keeps the tenant's.
+      select jsonb_strip_nulls(jsonb_build_object('hash_key', k.hash_key))
+      from logloom.ingest_rules i
+      join logloom_private.ingest_rule_sets k using (tenant_id)
+      where i.tenant_id = v_tenant_id and i.rule_id = p_thing_id and p_secrets <> '{}'
     ) t
     cross join lateral jsonb_object_keys(t.stored || p_secrets) n (name)
     where (substring(t.stored ->> n.name from v_digest)
@@ -5638,14 +6009,14 @@ CREATE OR REPLACE FUNCTION logloom_private.check_ingest_rule()
   AS $function$
 -- definer because no API role reads the key of a tenant
 begin
-  -- Without this row, which has the version, no request would get the rule.
+  -- This row has the version. Without it no request would get the rule.
   insert into logloom_private.ingest_rule_sets (tenant_id) values (new.tenant_id)
   on conflict do nothing;
   new.name := logloom_private.trim_space(new.name);
   new.condition := nullif(logloom_private.trim_space(new.condition), '');
   new.compiled := jsonb_build_object('id', new.rule_id)
     || logloom_private.compiled_rule(new.tenant_id, new.condition, new.action);
-  -- With the conditions of keep as they were written.
+  -- Keeps the conditions of keep as they were written.
   new.action := (new.compiled -> 'do') || coalesce(
     jsonb_strip_nulls(jsonb_build_object('keep', new.action -> 'keep')), '{}'
   );
@@ -5696,7 +6067,7 @@ begin
   elsif jsonb_typeof(p_limits) <> 'object' or exists (
     select
     from jsonb_each(case jsonb_typeof(p_limits) when 'object' then p_limits end) l
-    where l.key not in ('monthly_events', 'monthly_bytes')
+    where l.key not in ('monthly_bytes', 'monthly_events', 'rules', 'streams')
       or l.value::text !~ '^[1-9][0-9]{0,15}$' or l.value::text::numeric > 1e15
   )
   then
@@ -5839,6 +6210,7 @@ begin
     or jsonb_typeof(p_document -> 'name') is distinct from 'string'
     or p_document ->> 'name' <> logloom_private.trim_space(p_document ->> 'name')
     or p_document ->> 'name' = ''
+    or v_type.deletes is null and p_document ->> 'name' <> v_type.type
     or jsonb_typeof(coalesce(p_document #> '{fields,secrets}', '{}')) <> 'object'
   then
     perform logloom_private.refuse('files.document_is_invalid');
@@ -5918,6 +6290,42 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.checked_recurrence (
+  p_recurrence jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_days constant jsonb := '["mon", "tue", "wed", "thu", "fri", "sat", "sun"]';
+begin
+  if p_recurrence is null then
+    return null;
+  elsif jsonb_typeof(p_recurrence) <> 'object'
+    or p_recurrence - '{days,start,minutes,time_zone}'::text[] <> '{}'
+    or jsonb_typeof(p_recurrence -> 'days') is distinct from 'array'
+    or p_recurrence -> 'days' = '[]'
+    or not p_recurrence -> 'days' <@ v_days
+    or p_recurrence ->> 'start' ~ '^([01]\d|2[0-3]):[0-5]\d$' is not true
+    or jsonb_typeof(p_recurrence -> 'start') <> 'string'
+    or (p_recurrence -> 'minutes')::text ~ '^\d{1,5}$' is not true
+    or (p_recurrence ->> 'minutes')::integer not between 1 and 10080
+    or not exists (
+      select from pg_timezone_names z where z.name = p_recurrence ->> 'time_zone'
+    )
+  then
+    perform logloom_private.refuse('alerts.recurrence_is_invalid');
+  end if;
+  return p_recurrence || jsonb_build_object('days', (
+    select jsonb_agg(d.day order by d.n)
+    from jsonb_array_elements(v_days) with ordinality d (day, n)
+    where p_recurrence -> 'days' @> d.day
+  ));
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.checked_scope (
   p_scope     logloom_private.reading_scope,
   p_operation text,
@@ -5965,9 +6373,8 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.checked_stream_query (
-  p_tenant_id text,
-  p_query_dsl text,
-  p_view_id   uuid
+  p_scope     logloom_private.reading_scope,
+  p_query_dsl text
 )
   RETURNS text
   LANGUAGE plpgsql
@@ -5976,19 +6383,14 @@ CREATE OR REPLACE FUNCTION logloom_private.checked_stream_query (
 declare
   v_query logloom_private.compiled_query;
 begin
-  perform logloom_private.take_slot_to_keep(p_tenant_id, p_query_dsl);
+  perform logloom_private.take_slot_to_keep(p_scope.tenant_id, p_query_dsl);
   v_query := logloom_private.compile_query(p_query_dsl);
   if v_query.plan ? 'first' then
     perform logloom_private.refuse_at(
       (v_query.plan -> 'first' ->> 'position')::integer, 'streams.query_has_stages'
     );
   end if;
-  if p_view_id is not null then
-    perform logloom_private.hold_view(p_tenant_id, p_view_id);
-    perform logloom_private.scoped_query(
-      logloom_private.scope_of_view(p_tenant_id, p_view_id), v_query, p_query_dsl
-    );
-  end if;
+  perform logloom_private.scoped_query(p_scope, v_query, p_query_dsl);
   return case when not v_query.blank then p_query_dsl end;
 end;
 $function$;
@@ -6126,8 +6528,8 @@ begin
   if v_work is null and (
     select b.problem is null and b.bucket = v_settings.archive_bucket
       and b.prefix = v_settings.archive_prefix
-      -- Waits for the first comparison: after a restore of the database, the bucket may have files
-      -- that the database does not know.
+      -- Waits for the first comparison. After a restore, the bucket may have files that the
+      -- database does not know.
       and b.compared_at is not null
     from logloom_private.archive_bucket b
   ) then
@@ -6277,7 +6679,7 @@ begin
     set claim_id = gen_random_uuid(),
       attempts = n.attempts + 1,
       last_attempt_at = now(),
-      -- Due again unless it is settled by then. A delivery takes less time.
+      -- Due again if it is not settled by then. A delivery takes less time.
       next_attempt_at = now() + interval '60 seconds'
     where n.notification_id = any(v_ids)
     returning n as notification
@@ -6548,8 +6950,8 @@ CREATE OR REPLACE FUNCTION logloom_private.claims()
   AS $function$
 begin
   return nullif(current_setting('request.jwt.claims', true), '')::jsonb;
--- jsonb cannot hold NUL or half a surrogate pair, and only so many levels. A token that has one, or
--- more, counts as no token.
+-- jsonb cannot hold NUL or half a surrogate pair, and its depth is limited. A token with such
+-- claims counts as no token.
 exception when data_exception or statement_too_complex then
   return null;
 end;
@@ -6571,8 +6973,8 @@ begin
   select c.* into v_row
   from logloom_private.collectors c
   where c.is_on and v_tenant_id is not null
-    -- No collector waits for longer than a day, unless the clock was set back.
-    -- The jobs may come a moment before the minute is over.
+    -- The longest wait of a collector is a day, unless the clock was set back. The jobs may come a
+    -- moment before the minute is over.
     and v_started_at + interval '5 seconds'
       not between c.next_at - interval '25 hours' and c.next_at
   order by c.next_at
@@ -6596,7 +6998,7 @@ begin
     v_row := logloom_private.store_collected(v_row, v_new.records, v_new.note);
     v_row.cursor := v_new.cursor;
     v_row.read_to := v_new.read_to;
-    -- How logloom-platform read is known later.
+    -- When logloom-platform was read is known later.
     if v_row.name <> 'platform' then
       v_row.failures := 0;
       v_row.last_error := null;
@@ -6605,7 +7007,7 @@ begin
     v_row.failures := v_row.failures + 1;
     v_row.last_error := left(format('%s: %s', sqlstate, sqlerrm), 500);
   end;
-  -- A slow read is followed by a pause, so that a collector takes at most 1 % of the time.
+  -- A slow read is followed by a pause: a collector takes at most 1 % of the time.
   v_row.next_at := clock_timestamp() + case
     when v_new.is_complete is not false
     then least(greatest(v_row.every, 100 * (clock_timestamp() - v_started_at)), '1 day')
@@ -6644,7 +7046,7 @@ begin
     -- A message gives only one reason for the end.
     and n.body::jsonb #> '{data,resolution}' is not distinct from
       p_body::jsonb #> '{data,resolution}'
-    -- The last message about a group must say how it is now, so a group that fired, recovered and
+    -- A group's last message must say how the group is now. So a group that fired, recovered and
     -- fires again does not join the first message. A message with 100 alerts may omit groups.
     and not exists (
       select
@@ -6704,7 +7106,7 @@ begin
       )
       from (
         select a.*, case
-          -- A name with \u0000 is valid json and no jsonb.
+          -- A name with \u0000 is valid json, but not valid jsonb.
           when pg_input_is_valid(a.payload::text, 'jsonb') then a.payload::jsonb
         end as event
         from auth.audit_log_entries a
@@ -6794,7 +7196,7 @@ begin
   v_new.records := v_new.records || v_runs.records;
   v_new.cursor := v_new.cursor || v_runs.cursor;
   v_new.is_complete := v_new.is_complete and v_runs.is_complete;
-  -- That nothing fails is no fault.
+  -- It is no fault if nothing fails.
   v_new.note := null;
   return v_new;
 end;
@@ -7156,8 +7558,8 @@ begin
     where strpos(v_dictionary[d.code], '0') > 0
     order by d.code
   );
-  -- The digits are stored by code, then by position. Before the digits of a value come the digits
-  -- of all templates with lower codes, and the digits of its own template at lower positions.
+  -- The digits are stored by code, then by position. A value's digits come after the digits of all
+  -- templates with lower codes. Within a template, they are ordered by position.
   with lower as (
     select l.n, sum(sum(l.digits)) over (order by l.n) as digits
     from (
@@ -7274,7 +7676,7 @@ begin
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('log_counts')) then
     return null;
   end if;
-  -- Takes whole minutes of a tenant, so that negative counts meet the counts that they reduce.
+  -- Takes whole minutes of a tenant: negative counts then meet the counts that they reduce.
   with minutes as (
     select distinct d.tenant_id, d.minute
     from (
@@ -7299,8 +7701,7 @@ begin
     group by t.tenant_id, t.minute, t.service, t.level, t.is_other
     having sum(t.events) <> 0
   ), kept as (
-    -- The sum of a service is negative if it was counted together with others when its records were
-    -- added.
+    -- A service's sum is negative if its records were once counted together with others.
     select s.*, s.is_other or s.events < 0 or s.place > v_max_services as folded
     from summed s
   ), added as (
@@ -7683,7 +8084,7 @@ begin
   if v_address.tries >= logloom_private.confirmation_tries() then
     perform logloom_private.refuse('notifications.code_was_tried_too_often');
   end if;
-  -- Compares hashes, so that the time it takes says nothing about the code.
+  -- Compares hashes: the time it takes says nothing about the code.
   if extensions.crypt(v_code, v_address.code_hash) <> v_address.code_hash then
     update logloom_private.notification_addresses a
     set tries = a.tries + 1
@@ -7809,7 +8210,7 @@ declare
 begin
   perform logloom_private.add_error_groups(p_arrivals, p_now);
   perform logloom_private.note_releases(p_arrivals);
-  -- From now on with the groups that count them.
+  -- From now on, these names stand for the groups that count them.
   v_arrivals := array(
     select row(
       a.tenant_id, coalesce(g.merged_into, g.fingerprint, 'others'), a.service, a.error_type,
@@ -7820,7 +8221,7 @@ begin
     left join logloom.error_groups g
       on g.tenant_id = a.tenant_id and g.fingerprint = a.fingerprint
   );
-  -- Locked in order, so that two callers cannot deadlock.
+  -- Locked in order: two callers cannot deadlock.
   perform
   from logloom.error_groups g
   where (g.tenant_id, g.fingerprint) in (
@@ -8098,7 +8499,7 @@ declare
   v_by constant text := array_to_string(array(select ', l.' || b from unnest(p_by) b), '');
 begin
   p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range);
-  -- Groups like count() by p_by.
+  -- Finds the same groups as count() by the fields in p_by.
   p_query.by_fields := p_by;
   p_query.plan := jsonb_build_object('reads', p_by);
   v_source := logloom_private.stats_source(p_tenant_id, p_query, true, p_seconds);
@@ -8120,7 +8521,9 @@ CREATE OR REPLACE FUNCTION logloom_private.actor()
   RETURNS text
   LANGUAGE sql
   STABLE
-RETURN COALESCE(logloom_private.current_user_id(), NULLIF(current_setting('role'::text, true), 'none'::text), (SESSION_USER)::text);
+RETURN
+  COALESCE(('portal '::text || NULLIF(current_setting('logloom.portal_session'::text, true), ''::text)), logloom_private.current_user_id(), NULLIF(current_setting('role'::text,
+  true), 'none'::text), (SESSION_USER)::text);
 
 CREATE OR REPLACE FUNCTION logloom_private.cursor_after (
   p_cursor text,
@@ -8151,6 +8554,57 @@ begin
   v_cursor.ts := v_ts;
   v_cursor.id := v_after[2];
   return logloom_private.encode_page_cursor(v_cursor);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.customer_of_view (
+  p_view_id uuid
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (select v.customer from logloom.log_views v where v.view_id = p_view_id);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.customer_view (
+  p_scope logloom_private.reading_scope
+)
+  RETURNS uuid
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_session logloom.portal_sessions;
+  v_view_id uuid;
+begin
+  perform logloom_private.hold_tenant(p_scope.tenant_id);
+  -- revoke_portal_customer may have held the tenant before this request.
+  select s.* into v_session
+  from logloom.portal_sessions s
+  where s.tenant_id = p_scope.tenant_id and s.session_id = p_scope.session_id
+    and s.customer = p_scope.customer;
+  if not found or not logloom_private.portal_session_is_alive(v_session) then
+    perform logloom_private.refuse('callers.portal_session_is_over');
+  end if;
+  select v.view_id into v_view_id
+  from logloom.log_views v
+  where v.tenant_id = v_session.tenant_id and v.customer = v_session.customer
+    and v.parent_view_id is not distinct from v_session.view_id
+    and v.query_dsl is not distinct from v_session.query_dsl
+  for key share;
+  if not found then
+    insert into logloom.log_views (tenant_id, customer, parent_view_id, query_dsl, created_by)
+    values (
+      v_session.tenant_id, v_session.customer, v_session.view_id, v_session.query_dsl,
+      logloom_private.actor()
+    )
+    returning view_id into v_view_id;
+  end if;
+  return v_view_id;
 end;
 $function$;
 
@@ -8864,7 +9318,7 @@ declare
   v_error text;
 begin
   if v_day is null then
-    -- Rules that were removed count until nothing is left that they kept or deleted a part of.
+    -- Removed rules count while records remain that they kept or partly deleted.
     update logloom.tenant_settings s
     set rules_days_max = null
     where s.tenant_id = v_tenant_id and s.retention_rules is null
@@ -9012,7 +9466,7 @@ begin
   then
     return 0;
   end if;
-  -- Passes constants, so that only one partition is read.
+  -- Passes constants: only one partition is read.
   v_rows := logloom_private.tenant_rows_sql(
     p_tenant_id, logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1), 'true'
   );
@@ -9173,8 +9627,7 @@ declare
   v_table text;
   v_deleted integer;
 begin
-  -- Waits a minute: a request that was accepted before the deletion was committed is in the queue
-  -- by then.
+  -- Waits a minute, until every request that was accepted before the deletion is in the queue.
   select d.* into v_deletion
   from logloom_private.tenant_deletions d
   where d.finished_at is null
@@ -9215,7 +9668,7 @@ begin
   )
   where d.deletion_id = v_deletion.deletion_id and d.erased_records is null;
 
-  -- Deletes from every table with a tenant_id, so that no future table is forgotten.
+  -- Deletes from every table with a tenant_id: no future table is forgotten.
   for v_table in
     select format('%I.%I', n.nspname, c.relname)
     from pg_catalog.pg_class c
@@ -9296,7 +9749,7 @@ begin
     v_dead_letters := logloom_private.delete_dead_letters(v_run, v_query.filter);
   end if;
 
-  -- Takes one day of the tenant at a time, so that a statement opens one partition.
+  -- Takes one day of the tenant at a time: a statement opens one partition.
   v_from := coalesce(v_run.position_ts, v_run.ts_from);
   select min(d.day) into v_day
   from logloom_private.log_days d
@@ -9712,7 +10165,7 @@ declare
   v_key constant bytea := (select i.cursor_key from logloom_private.installation i);
   v_iv constant bytea := extensions.gen_random_bytes(16);
   v_text constant text := array_to_string(p_parts, ' ');
-  -- Padded, so that the length does not tell the size of the numbers.
+  -- Padded: the length does not tell the size of the numbers.
   v_sealed constant bytea := v_iv || extensions.encrypt_iv(
     convert_to(rpad(v_text, greatest(length(v_text), 64)), 'UTF8'), sha256(v_key), v_iv, 'aes'
   );
@@ -9780,6 +10233,45 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.end_alert_silence (
+  p_tenant_id  text,
+  p_silence_id uuid
+)
+  RETURNS public.logloom_alert_silence
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes silences, which stop messages to others
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_row logloom.alert_silences;
+begin
+  perform logloom_private.require_parameter('p_silence_id', p_silence_id is null);
+  select s.* into v_row
+  from logloom.alert_silences s
+  where s.tenant_id = v_tenant_id and s.silence_id = p_silence_id
+  for update;
+  if not found then
+    perform logloom_private.refuse('alerts.silence_not_found');
+  end if;
+  -- A silence that has ended stays as it is.
+  if v_row.expired_at is null and coalesce(v_row.ends_at, 'infinity') > now() then
+    update logloom.alert_silences s
+    set expired_at = now(), expired_by = logloom_private.actor()
+    where s.silence_id = p_silence_id
+    returning s.* into v_row;
+    insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+    values (
+      v_tenant_id, logloom_private.actor(), 'alert_silence.expired', p_silence_id::text,
+      jsonb_build_object('rule_id', v_row.rule_id, 'ends_at', v_row.ends_at)
+    );
+  end if;
+  return logloom_private.alert_silence_of(v_row);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.end_answered_batch (
   p_stream logloom.log_streams,
   p_took   integer,
@@ -9843,6 +10335,68 @@ begin
   where r.rule_id = i.rule_id and r.kind = 'new_error'
     and i.tenant_id = p_tenant_id and i.resolved_at is null
     and i."group" ->> 'fingerprint' = any (p_fingerprints);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.end_portal_customer (
+  p_tenant_id text,
+  p_customer  text
+)
+  RETURNS public.logloom_revoked_customer
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes sessions, streams and views
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_views uuid[];
+  v_sessions uuid[];
+  v_ended public.logloom_revoked_customer;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.require_parameter('p_customer', p_customer is null);
+  if logloom_private.usable_id(p_customer) is null then
+    perform logloom_private.refuse('portal.customer_is_invalid');
+  end if;
+  -- Sessions create things only while they hold the tenant.
+  perform from logloom.tenants t where t.tenant_id = v_tenant_id for no key update;
+  with ended as (
+    update logloom.portal_sessions s
+    set revoked_at = now()
+    where s.tenant_id = v_tenant_id and s.customer = p_customer
+      and s.revoked_at is null and s.expires_at > now()
+    returning s.session_id
+  )
+  select coalesce(array_agg(e.session_id), '{}') into v_sessions from ended e;
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  select
+    v_tenant_id, logloom_private.actor(), 'portal_session.revoked', s.session_id::text,
+    jsonb_strip_nulls(jsonb_build_object(
+      'customer', p_customer, 'first_used_at', s.first_used_at, 'last_used_at', s.last_used_at
+    ))
+  from logloom.portal_sessions s
+  where s.session_id = any (v_sessions);
+  v_ended.sessions := cardinality(v_sessions);
+  v_views := array(
+    select v.view_id
+    from logloom.log_views v
+    where v.tenant_id = v_tenant_id and v.customer = p_customer
+  );
+  delete from logloom.log_streams s
+  where s.tenant_id = v_tenant_id and s.view_id = any (v_views);
+  get diagnostics v_ended.streams = row_count;
+  delete from logloom.alert_rules r
+  where r.tenant_id = v_tenant_id and r.view_id = any (v_views);
+  get diagnostics v_ended.rules = row_count;
+  delete from logloom.log_views v
+  where v.tenant_id = v_tenant_id and v.view_id = any (v_views);
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  values (
+    v_tenant_id, logloom_private.actor(), 'portal_customer.revoked', p_customer, to_jsonb(v_ended)
+  );
+  return v_ended;
 end;
 $function$;
 
@@ -9926,8 +10480,8 @@ begin
   if v_dropped > 0 and (select s.count_dropped from logloom_private.settings s) then
     v_billed := v_events + v_dropped;
   end if;
-  -- Enqueues share this lock; closing a slot takes it exclusively. So no transaction still writes
-  -- to a closed slot. The pointer is read after the lock, with a later snapshot.
+  -- Enqueues share this lock. Closing a slot takes it alone. So no transaction still writes to a
+  -- closed slot. The pointer is read after the lock, with a later snapshot.
   perform pg_advisory_xact_lock_shared(logloom_private.lock_key('queue'));
   insert into logloom_private.queue (
     slot, batch_id, batch_key, tenant_id, key_id, received_at, events, bytes, ts_min, ts_max,
@@ -10220,7 +10774,7 @@ begin
   );
   get diagnostics v_erased = row_count;
   if v_erased > 0 then
-    -- Who erases themselves is not named again, so that the next call finds nothing.
+    -- Somebody who erases themselves is not named again. So the next call finds nothing.
     insert into logloom.audit_events (tenant_id, source, actor, action, subject, details)
     values (
       v_tenant_id, 'app', coalesce(nullif(logloom_private.actor(), p_subject), 'erased'),
@@ -10394,8 +10948,8 @@ begin
       'A view that hides level, service, msg, or attributes such as error or stack.'),
     ('error_groups.group_not_found', 404, 'Error group not found',
       'list_error_groups shows the groups. A merged group is no longer one of its own.',
-      'It does not exist, was merged, belongs to another tenant, or none of the last day''s '
-        'records that the reader may see belong to it.');
+      'It does not exist, was merged, or belongs to another tenant. In a view: the reader sees '
+        'none of its records of the last day.');
 end;
 $function$;
 
@@ -10414,7 +10968,7 @@ CREATE OR REPLACE FUNCTION logloom_private.error_groups_in (
 begin
   if logloom_private.makes_own_groups(p_scope) then
     if p_new_since is not null then
-      -- When a group was new is known of all records only.
+      -- Only all records together tell when a group was new.
       perform logloom_private.refuse('error_groups.view_cannot_tell_new');
     end if;
     perform logloom_private.take_search_slot(p_scope);
@@ -10436,7 +10990,7 @@ begin
   return query
   select e.*
   from logloom.error_groups g
-  -- The hours and addresses of a page are added later, which is quicker than for all groups.
+  -- The hours and addresses are added for the groups of a page only. This is quicker.
   cross join lateral logloom_private.error_group_of(g, null, null, p_now) e
   where g.tenant_id = p_scope.tenant_id and g.merged_into is null
     and (p_service is null or coalesce(g.service, '') = p_service)
@@ -11349,6 +11903,7 @@ CREATE OR REPLACE FUNCTION logloom_private.file_arguments (
   AS $function$
 declare
   v_view_id uuid;
+  v_rule_ids uuid[];
 begin
   if p_fields ->> 'view' <> '' then
     select v.view_id into v_view_id
@@ -11358,11 +11913,26 @@ begin
       perform logloom_private.refuse('tenants.view_not_found');
     end if;
   end if;
+  if p_fields ->> 'rule' <> '' then
+    v_rule_ids := array(
+      select r.rule_id
+      from logloom.alert_rules r
+      where r.tenant_id = p_tenant_id and r.name = p_fields ->> 'rule'
+    );
+    if cardinality(v_rule_ids) = 0 then
+      perform logloom_private.refuse('alerts.rule_not_found');
+    elsif cardinality(v_rule_ids) > 1 then
+      perform logloom_private.refuse('files.name_is_ambiguous', 'alert_rules');
+    end if;
+  end if;
   return coalesce(
     (select jsonb_object_agg('p_' || f.key, f.value) from jsonb_each(p_fields - 'view') f), '{}'
   ) || jsonb_build_object(
     'p_' || p_type.name_member, p_name, 'p_tenant_id', p_tenant_id, 'p_view_id', v_view_id,
-    'p_is_shared', true
+    'p_is_shared', true,
+    'p_matcher', jsonb_strip_nulls(jsonb_build_object(
+      'rule_id', v_rule_ids[1], 'group', nullif(p_fields -> 'group', '{}')
+    ))
   );
 end;
 $function$;
@@ -11404,6 +11974,13 @@ begin
         from logloom.log_views v
         where v.view_id = (p_thing ->> 'view_id')::uuid
       ), f.fallback)
+      when f.name = 'rule' then coalesce((
+        select to_jsonb(r.name)
+        from logloom.alert_rules r
+        where r.rule_id = (p_thing #>> '{matcher,rule_id}')::uuid
+      ), p_thing #> '{matcher,rule_id}', f.fallback)
+      when f.name = 'group' then coalesce(p_thing #> '{matcher,group}', f.fallback)
+      when f.name = 'rules' then jsonb_strip_nulls(p_thing -> 'retention_rules')
       when f.name = 'secrets'
         then coalesce(p_thing -> 'secrets', p_thing -> 'notification_secrets', f.fallback)
       when p_thing -> f.name is null or p_thing -> f.name = 'null' then f.fallback
@@ -11444,7 +12021,8 @@ begin
     v_things := (
       select coalesce(jsonb_agg(
         jsonb_build_object(
-          'id', p.item -> p_type.id_member, 'name', p.item -> p_type.name_member,
+          'id', p.item -> p_type.id_member,
+          'name', coalesce(p.item -> p_type.name_member, to_jsonb(p_type.type)),
           'fields', logloom_private.file_fields(p_type, p.item)
         )
         order by
@@ -11452,9 +12030,18 @@ begin
           p.item ->> p_type.id_member
       ), '[]')
       from unnest(v_page) p (item)
-      where p.item -> 'is_shared' is null
-        or p.item -> 'is_shared' = 'true'
-        and p.item ->> 'created_by' = logloom_private.current_user_id()
+      -- What customers made is theirs.
+      where p.item ->> 'customer' is null
+        and (
+          p.item -> 'is_shared' is null
+          or p.item -> 'is_shared' = 'true'
+          and p.item ->> 'created_by' = logloom_private.current_user_id()
+        )
+        and (
+          p_type.type <> 'silences'
+          or p.item -> 'recurrence' <> 'null' and p.item -> 'ends_at' = 'null'
+          and p.item -> 'comment' <> 'null' and p.item ->> 'state' <> 'expired'
+        )
     ) || v_things;
   end loop;
   return v_things;
@@ -11496,7 +12083,12 @@ begin
       'remove_tenant_member', '{"role": null, "view": ""}', '{}', '{role,view}'),
     (7, 'ingest_rules', 'name', 'rule_id',
       'list_ingest_rules', 'create_ingest_rule', 'update_ingest_rule', 'delete_ingest_rule',
-      '{"condition": null, "action": null, "is_on": true}', '{}', '{}');
+      '{"condition": null, "action": null, "is_on": true, "secrets": {}}', '{}', '{}'),
+    (8, 'silences', 'comment', 'silence_id',
+      'list_alert_silences', 'create_alert_silence', null, 'expire_alert_silence',
+      '{"rule": "", "group": {}, "recurrence": {}}', '{}', '{}'),
+    (9, 'retention_rules', 'name', 'tenant_id',
+      'get_tenant_settings', null, 'set_retention_rules', null, '{"rules": []}', '{}', '{}');
 end;
 $function$;
 
@@ -11529,6 +12121,17 @@ begin
       'Rename or delete all but one of them.', null),
     ('files.took_too_long', 408, 'The files took too long, and nothing was changed',
       'Apply one type of things after the other.', null),
+    ('files.plan_is_no_document', 400,
+      'A plan has a plan_id and an object of fields, and cannot be renamed',
+      'A plan_id has 1 to 100 letters, digits, - and _.', null),
+    ('files.plan_is_invalid', 400, 'Invalid plan %s: %s',
+      'The fields are the columns of logloom.plans.', null),
+    ('files.no_plan_is_default', 400, 'No plan has is_default',
+      'A tenant that is created by its first write gets the plan that has it.', null),
+    ('files.plans_are_used', 409, 'Plans that tenants have cannot be deleted: %s',
+      'Give these tenants another plan first.', null),
+    ('files.plans_are_busy', 429, 'Another request changes the plans',
+      'Nothing was changed. Try again in a moment.', null),
     ('files.tenant_is_busy', 429, 'Another request changes things of this tenant',
       'Nothing was changed. Try again in a moment.', null);
 end;
@@ -11619,8 +12222,7 @@ declare
   v_items constant jsonb := case p_tree ->> 'type'
     when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree)
   end;
-  -- The setting becomes part of the SQL text, because a node does not know the settings of this
-  -- transaction.
+  -- The setting becomes part of the SQL text: a node does not know this transaction's settings.
   v_scan constant text := quote_nullable(current_setting('logloom.scan', true));
   v_quick jsonb;
   v_costly jsonb;
@@ -11678,8 +12280,8 @@ declare
   v_run logloom.retention_runs;
   v_archive logloom_private.archive_erasures;
 begin
-  -- The row stays for a day: was_erased_since uses it to discard files that were read before the
-  -- erasure ended. A failed erasure blocks nothing any more.
+  -- The row stays for a day: was_erased_since needs it to discard files that were read before the
+  -- end. A failed erasure blocks nothing any more.
   update logloom_private.archive_erasures e
   set finished_at = coalesce(e.finished_at, clock_timestamp())
   where e.run_id = p_run_id
@@ -11971,7 +12573,7 @@ begin
   if exists (select from logloom.tenants t where t.tenant_id = p_tenant_id) then
     return p_today - logloom_private.longest_days(p_tenant_id);
   end if;
-  -- A deleted tenant keeps only today, because its last records may still be on their way.
+  -- A deleted tenant keeps only today: its last records may still be on their way.
   return p_today;
 end;
 $function$;
@@ -11991,7 +12593,7 @@ begin
   return query
   select
     t.tenant_id,
-    -- Computes longest_days() without a call for each tenant.
+    -- The same for all tenants at once.
     p_today - least(
       greatest(coalesce(s.retention_days, p.retention_days_default), s.rules_days_max),
       p.retention_days_max
@@ -12139,8 +12741,8 @@ begin
   end;
   perform logloom_private.restore_lock_wait(v_lock_wait);
 
-  -- Opens the emptiest slot. A slot that could not be truncated yet can take new batches, too:
-  -- batches up to moved_through count as moved.
+  -- Opens the emptiest slot. A slot that is not truncated yet can take new batches: only those up
+  -- to moved_through count as moved.
   update logloom_private.queue_pointer p
   set closed_slot = p.open_slot,
     open_slot = (
@@ -12297,7 +12899,7 @@ CREATE OR REPLACE FUNCTION logloom_private.forget_tenants_day (
   SET enable_mergejoin TO 'off'
   AS $function$
 begin
-  -- Locks out compact_log_counts, which would otherwise rewrite counts meanwhile.
+  -- Locks out compact_log_counts: it rewrites counts.
   perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
   execute format(
     $query$
@@ -12418,8 +13020,8 @@ begin
     v_rows := logloom_private.first_records_sql(
       p_tenant_id, p_query, v_left, p_order, p_ts, p_id, p_bytes => p_bytes
     );
-    -- Adding up sizes is slow, and most pages have no large record. So first assume that there is
-    -- none.
+    -- Adding up sizes is slow, and most pages have no large record. So the first round assumes that
+    -- there is none.
     foreach v_is_exact in array array[false, true] loop
       v_sql := logloom_private.page_sql(p_query, v_rows, v_left, p_bytes, v_is_exact);
       -- If there is only one part, locks need not be released early.
@@ -12504,45 +13106,35 @@ begin
         'abolish_tenant', 'acting_role', 'addresses_in_incidents', 'alert_entry_of',
         'alert_incident_of', 'alert_incident_state', 'alert_rule_of', 'alert_silence_of',
         'alert_silence_state', 'api_key_status', 'apply_document', 'apply_documents', 'audit',
-        'audit_actions',
-        'audit_here', 'call_operation',
-        'change_alert_incidents', 'change_error_groups', 'change_log_stream', 'change_log_view',
-        'change_member', 'changed_file_secrets', 'changed_rule_secrets', 'changed_secrets',
-        'check_query',
-        'check_rule_query', 'check_settings', 'checked_document', 'checked_panels', 'choose_tenant',
-        'compiled_rule',
+        'audit_actions', 'audit_here', 'call_operation', 'change_alert_incidents',
+        'change_error_groups', 'change_log_view', 'change_member', 'changed_file_secrets',
+        'changed_rule_secrets', 'changed_secrets', 'check_query', 'check_rule_query',
+        'check_settings', 'checked_document', 'checked_panels', 'choose_tenant', 'compiled_rule',
         'confirm_address', 'current_admin_tenant_id', 'deliveries_of_incident',
-        'distinct_destinations',
-        'effective_settings', 'end_alert_silence', 'end_portal_session', 'enqueue_rule_test',
-        'enroll_member', 'erase_subject', 'file_arguments', 'file_differences', 'file_fields',
-        'file_things', 'file_types',
-        'found_tenant',
-        'hold_ingest_rules',
-        'hold_view',
-        'ingest_rule_of', 'is_being_deleted', 'is_viewer', 'iso_instant', 'issue_api_key',
-        'issue_ingest_token', 'issue_portal_session', 'known_file_types',
-        'late_seconds', 'list_bytes', 'list_limit', 'listed_file_types', 'lock_key',
-        'log_dashboard_of', 'log_view_of',
-        'make_alert_silence', 'make_log_stream', 'make_log_view', 'my_key_reads', 'my_stored',
-        'new_api_key', 'note_saved_search_run', 'page_of_addresses',
-        'page_of_deliveries', 'page_of_stream_failures', 'page_of_streams', 'page_place',
-        'plan_feature', 'plan_of', 'preview_windows', 'provision_current_tenant',
-        'put_back_delivery', 'read_archive', 'read_members', 'read_memberships',
-        'read_saved_search', 'read_shown_dashboards', 'reads_only', 'refuse_for_now',
-        'refuse_in_document',
-        'refuse_log_dashboard', 'refuse_saved_search', 'refuse_with_headers', 'remove_log_stream',
-        'remove_log_view', 'replace_webhook_secret', 'request_deletion', 'request_restore',
-        'request_stream_test', 'require_groups', 'require_parameter', 'require_role',
-        'require_room_for', 'require_room_for_api_key', 'require_room_for_baseline',
-        'require_room_for_log_dashboard', 'require_rule_in_view', 'require_view_by_admin',
-        'require_view_for_key', 'require_writing_client', 'resolve_tenant_to_change',
-        'retention_days', 'retention_rules', 'saved_search_of', 'sent_claims',
-        'service_operations', 'shown_baseline', 'shown_secrets', 'tags_are_valid',
-        'tenant_with_plan', 'time_parameter', 'token_is_valid', 'trim_space', 'verify_trail',
-        'with_baseline'
+        'distinct_destinations', 'effective_settings', 'end_alert_silence', 'end_portal_customer',
+        'end_portal_session', 'enqueue_rule_test', 'enroll_member', 'erase_subject',
+        'file_arguments', 'file_differences', 'file_fields', 'file_things', 'file_types',
+        'found_tenant', 'hold_ingest_rules', 'hold_view', 'ingest_rule_of', 'is_being_deleted',
+        'is_viewer', 'iso_instant', 'issue_api_key', 'issue_ingest_token', 'issue_portal_session',
+        'known_file_types', 'late_seconds', 'list_bytes', 'list_limit', 'listed_file_types',
+        'lock_key', 'log_dashboard_of', 'log_view_of', 'make_alert_silence', 'make_log_view',
+        'my_key_reads', 'my_stored', 'new_api_key', 'note_saved_search_run', 'order_file_rules',
+        'page_of_addresses', 'page_of_deliveries', 'page_place', 'plan_feature', 'plan_of',
+        'preview_windows', 'provision_current_tenant', 'prune_files', 'put_back_delivery',
+        'read_archive', 'read_members', 'read_memberships', 'read_saved_search',
+        'read_shown_dashboards', 'reads_only', 'recurs_at', 'refuse_for_now', 'refuse_in_document',
+        'refuse_log_dashboard', 'refuse_saved_search', 'refuse_with_headers', 'remove_log_view',
+        'replace_webhook_secret', 'request_deletion', 'request_restore', 'require_groups',
+        'require_parameter', 'require_role', 'require_room_for', 'require_room_for_api_key',
+        'require_room_for_baseline', 'require_room_for_log_dashboard', 'require_rule_in_view',
+        'require_view_by_admin', 'require_view_for_key', 'require_writing_client',
+        'resolve_tenant_to_change', 'retention_days', 'retention_rules', 'saved_search_of',
+        'sent_claims', 'service_operations', 'shown_baseline', 'shown_secrets', 'tags_are_valid',
+        'tenant_with_plan', 'things_of_customers', 'time_parameter', 'token_is_valid', 'trim_space',
+        'verify_trail', 'with_baseline'
       ]),
       ('service_role', array[
-        'claim_archive_work', 'claim_due_notifications', 'claim_due_streams',
+        'change_plans', 'claim_archive_work', 'claim_due_notifications', 'claim_due_streams',
         'complete_notification', 'digest_of_signer', 'exchange_window', 'ingest_each',
         'match_archive', 'next_stream_batch', 'note_project', 'open_portal_session', 'put_sealed',
         'read_by_key', 'read_health', 'run_writer_in_place', 'settle_archive_work', 'settle_claim',
@@ -12551,7 +13143,7 @@ begin
   ) g (roles, names)
   union all
   select 'authenticated, service_role', array_agg(o.reader)
-  from logloom_private.reading_operations() o;
+  from logloom_private.operation_list() o;
 end;
 $function$;
 
@@ -12583,7 +13175,7 @@ declare
   v_source text;
   v_tenant_id text;
 begin
-  -- A deletion waits for this lock, so that it knows which records are counted.
+  -- A deletion waits for this lock: it then knows which records are counted.
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('errors')) then
     return interval '1 second';
   end if;
@@ -12611,7 +13203,7 @@ begin
     when lock_not_available or disk_full or query_canceled then
       raise;
     when others then
-      -- Counts one tenant at a time, so that the errors of one cannot stop the others.
+      -- Counts one tenant at a time: the errors of one cannot stop the others.
       for v_tenant_id in
         execute 'select distinct s.tenant_id from (' || v_source || ') s order by 1'
       loop
@@ -12656,7 +13248,7 @@ CREATE OR REPLACE FUNCTION logloom_private.grouped_errors (
 declare
   v_arrivals logloom_private.error_arrival[];
 begin
-  -- What takes long is done once for each distinct stack trace and shape, so that it is bounded.
+  -- Slow work is done once for each distinct stack trace and shape.
   execute format(
     $query$
       with found as materialized (
@@ -13085,7 +13677,7 @@ begin
     );
   end if;
 
-  -- Every suggestion has all mends.
+  -- Every suggestion has all corrections.
   return (
     select coalesce(jsonb_agg(
       case w ->> 'suggestion' when '' then w else w || jsonb_build_object(
@@ -13124,7 +13716,7 @@ begin
   if not jsonb_path_exists(v_nodes, 'strict $.** ? (@.field == "attrs")') then
     return '[]';
   end if;
-  -- Suggests attributes of records that the filter's other fields find, or else of any record.
+  -- Suggests attributes of records that the filter's other fields find, or of any record.
   v_rest.tree := jsonb_build_object('type', 'and', 'items', jsonb_path_query_array(
     case v_parsed.tree ->> 'type' when 'and' then v_parsed.tree -> 'items'
       else jsonb_build_array(v_parsed.tree) end,
@@ -13167,7 +13759,7 @@ begin
         select from unnest(v_names) n
         where n = v_item.path or starts_with(n, v_item.path || '.')
       )
-      -- A stage may take others out of a text.
+      -- A stage may take other attributes out of a text.
       or v_near is null and jsonb_path_exists(
         v_parsed.plan, 'strict $.rows[*] ? (@.stage != "where")', silent => true
       );
@@ -13220,7 +13812,7 @@ declare
   v_item record;
 begin
   for v_item in
-    -- Terms below NOT find more if their value is wrong, so they are left out.
+    -- Terms below NOT are left out: they find more if their value is wrong.
     with recursive nodes (node) as (
       select v_parsed.tree
       union all
@@ -13293,6 +13885,33 @@ begin
   ) ->> 'hash_key'
   where s.tenant_id = v_tenant_id and p_secrets is not null;
   return v_tenant_id;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.hold_view (
+  p_tenant_id text,
+  p_view_id   uuid
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role may lock a view
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+begin
+  if p_view_id is null then
+    return;
+  end if;
+  perform
+  from logloom.log_views v
+  where v.tenant_id = v_tenant_id and v.view_id = p_view_id and v.customer is null
+  for key share;
+  if not found then
+    perform logloom_private.refuse('tenants.view_not_found');
+  end if;
 end;
 $function$;
 
@@ -13401,7 +14020,7 @@ declare
   v_accepted integer;
 begin
   if v_has_rate and not v_is_let_in then
-    -- This check takes no lock, so a request that is refused here delays nobody and writes nothing.
+    -- This check takes no lock: a request that is refused here delays nobody.
     perform logloom_private.check_rate(p_state, b)
     from logloom_private.rate_buckets b
     where b.tenant_id = p_state.tenant_id;
@@ -13426,7 +14045,7 @@ begin
     return row(logloom_private.rules_of(p_state), '{}'::jsonb, 0, 412);
   end if;
   if v_earlier_answer ->> 'takes_to' is not null then
-    -- Uses the limits of the first answer, so that the same events are rejected again.
+    -- Uses the limits of the first answer: the same events are rejected again.
     p_state.keeps_from := v_earlier_answer ->> 'keeps_from';
     p_state.takes_to := v_earlier_answer ->> 'takes_to';
     p_state.spans_left := v_earlier_answer ->> 'spans_left';
@@ -13511,7 +14130,7 @@ CREATE OR REPLACE FUNCTION logloom_private.ingest_each (
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because service_role reads no digests and writes to the queue only through here
+-- definer because service_role cannot read digests or write to the queue
 declare
   v_text text;
   v_before logloom_private.ingest_request;
@@ -13525,7 +14144,7 @@ declare
   v_hint text;
 begin
   foreach v_text in array p_requests loop
-    -- A block for each request, so that a refusal does not affect the others.
+    -- A block for each request: a refusal does not affect the others.
     begin
       v_request := logloom_private.request_of_text(v_text);
       if v_state is null
@@ -13715,8 +14334,9 @@ begin
     ('ingest_rules.name_is_invalid', 400, 'Invalid p_name: 1 to 100 characters after trimming',
       'Name the rule after what it does.', null),
     ('ingest_rules.condition_has', 400, 'The condition of a rule cannot have %s',
-      'It has tests of fields and top-level attributes joined by AND: service:api, host:web-*, '
-        '@plan:free, level:>=warn, a text of msg. A minus before a test negates it.',
+      'A condition has tests of fields and top-level attributes, joined by AND. Examples: '
+        'service:api, host:web-*, @plan:free, level:>=warn, a text of msg. A minus before a test '
+        'negates it.',
       'The query language allows it, the function `ingest` cannot evaluate it.'),
     ('ingest_rules.action_is_invalid', 400, 'Invalid p_action: %s',
       'docs/reference/api/ingest-rules.md shows each action.',
@@ -13853,8 +14473,8 @@ begin
           -- "offset 0" computes this once for each batch, not for each event.
           select
             b.*, left(b.batch_key::text, 32) as id_prefix,
-            -- Each tenant's offset is 1e8 seconds (three years) above the one before, so its
-            -- records stay together. With 10,000 tenants a double is still exact to 0.1 ms.
+            -- Each tenant's offset is 1e8 seconds (three years) above the one before: its records
+            -- stay together. With 10,000 tenants a double is still exact to 0.1 ms.
             dense_rank() over (order by b.tenant_id collate "C") * 1e8::float8 as tenant_seconds
           from logloom_private.%1$I b
           where b.batch_id between $1 and $2
@@ -13901,6 +14521,25 @@ CREATE OR REPLACE FUNCTION logloom_private.is_data_error (
   LANGUAGE sql
   IMMUTABLE
 RETURN ("left"(p_sqlstate, 2) <> ALL (ARRAY['08'::text, '25'::text, '40'::text, '42'::text, '53'::text, '55'::text, '57'::text, '58'::text, 'XX'::text]));
+
+CREATE OR REPLACE FUNCTION logloom_private.is_managed (
+  p_scope   logloom_private.reading_scope,
+  p_view_id uuid
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return p_scope.kind = 'token' or p_scope.kind = 'portal_session' and exists (
+    select
+    from logloom.log_views v
+    where v.tenant_id = p_scope.tenant_id and v.view_id = p_view_id
+      and v.customer = p_scope.customer
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.is_of_customer (
   p_customer text,
@@ -15191,6 +15830,30 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.locked_stream (
+  p_scope     logloom_private.reading_scope,
+  p_stream_id uuid
+)
+  RETURNS logloom.log_streams
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_row logloom.log_streams;
+begin
+  perform logloom_private.require_parameter('p_stream_id', p_stream_id is null);
+  select s.* into v_row
+  from logloom.log_streams s
+  where s.tenant_id = p_scope.tenant_id and s.stream_id = p_stream_id
+    and logloom_private.is_managed(p_scope, s.view_id)
+  for no key update;
+  if not found then
+    perform logloom_private.refuse('streams.not_found');
+  end if;
+  return v_row;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.log_fields_sql (
   p_sample   logloom_private.sql_source,
   p_is_whole boolean
@@ -15672,7 +16335,8 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.log_stream_of (
-  p_row logloom.log_streams
+  p_scope logloom_private.reading_scope,
+  p_row   logloom.log_streams
 )
   RETURNS public.logloom_log_stream
   LANGUAGE plpgsql
@@ -15682,7 +16346,9 @@ CREATE OR REPLACE FUNCTION logloom_private.log_stream_of (
 begin
   return row(
     p_row.stream_id, p_row.tenant_id, p_row.name, p_row.query_dsl, p_row.kind, p_row.config,
-    logloom_private.shown_secrets(p_row.secrets), p_row.enabled, p_row.view_id, p_row.maker,
+    logloom_private.shown_secrets(p_row.secrets), p_row.enabled,
+    case when p_scope.kind = 'token' then p_row.view_id end,
+    case when p_scope.kind = 'token' then p_row.maker end,
     p_row.created_at, p_row.updated_at,
     case
       when not p_row.enabled then 'disabled'
@@ -15696,7 +16362,8 @@ begin
     p_row.failing_since, p_row.last_success_at, p_row.last_status, p_row.last_error,
     p_row.paused_at, p_row.pause_reason, p_row.sent_batches, p_row.sent_records,
     p_row.skipped_records, p_row.refused_records, p_row.test_requested_at,
-    p_row.test_finished_at, p_row.test_status, p_row.test_error, p_row.last_answer,
+    p_row.test_finished_at, p_row.test_status, p_row.test_error,
+    logloom_private.customer_of_view(p_row.view_id), p_row.held_at, p_row.last_answer,
     p_row.source, p_row.test_answer
   )::public.logloom_log_stream;
 end;
@@ -15732,8 +16399,8 @@ begin
         ' and ', format('l.write_seq between %s and %s', p_first, p_last),
         case when p_id is not null
           then format('(l.write_seq > %s or l.id > %L::uuid)', p_first, p_id) end,
-        -- Names each day, so that one late event does not add all days in between. More than 31
-        -- days are not named: all days from the first to the last are read.
+        -- Names each day: one late event does not add all days in between. More than 31 days are
+        -- not named: all days from the first to the last are read.
         case when cardinality(v_days) <= 31 then logloom_private.days_sql(v_days) end
       ) || ' and ' || p_query.filter,
       null
@@ -15894,7 +16561,7 @@ CREATE OR REPLACE FUNCTION logloom_private.mail_code (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- Takes 48 random bits for a million codes, so that all codes are almost equally likely.
+  -- Takes 48 random bits for a million codes: all are almost equally likely.
   v_code constant text := lpad((
     (('x' || encode(extensions.gen_random_bytes(6), 'hex'))::bit(48)::bigint) % 1000000
   )::text, 6, '0');
@@ -15927,6 +16594,9 @@ CREATE OR REPLACE FUNCTION logloom_private.mail_stream_owners (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
+  if p_reason <> 'maker' and logloom_private.customer_of_view(p_stream.view_id) is not null then
+    return;
+  end if;
   insert into logloom_private.notifications (
     tenant_id, rule_id, purpose, channel, address, body, expires_at
   )
@@ -15991,7 +16661,7 @@ begin
       p_default_table := false
     );
   end if;
-  -- Excludes the table from the project's own maintenance of all tables, which would create days in
+  -- Excludes the table from the project's own maintenance of all tables: that would create days in
   -- its own time zone.
   update partman.part_config
   set infinite_time_partitions = true, automatic_maintenance = 'off', premake = v_days_ahead
@@ -16022,7 +16692,91 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.make_alert_silence (
+  p_tenant_id  text,
+  p_matcher    jsonb,
+  p_from       text,
+  p_to         text,
+  p_comment    text,
+  p_recurrence jsonb
+)
+  RETURNS public.logloom_alert_silence
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes silences, which stop messages to others
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_max constant integer := (logloom_private.plan_of(v_tenant_id)).max_alert_silences;
+  v_from constant timestamptz := coalesce(
+    logloom_private.time_parameter('p_from', p_from), now()
+  );
+  v_to constant timestamptz := logloom_private.time_parameter('p_to', p_to);
+  v_recurrence constant jsonb := logloom_private.checked_recurrence(
+    nullif(p_recurrence, 'null')
+  );
+  v_row logloom.alert_silences;
+begin
+  perform logloom_private.require_parameter('p_matcher', p_matcher is null);
+  perform logloom_private.require_parameter('p_to', coalesce(p_to, v_recurrence::text) is null);
+  if jsonb_typeof(p_matcher) <> 'object'
+    or p_matcher - '{rule_id,group}'::text[] <> '{}'
+    or p_matcher ? 'rule_id' and not (
+      jsonb_typeof(p_matcher -> 'rule_id') = 'string'
+      and pg_input_is_valid(p_matcher ->> 'rule_id', 'uuid')
+    )
+    or p_matcher ? 'group' and not (
+      jsonb_typeof(p_matcher -> 'group') = 'object'
+      and octet_length((p_matcher -> 'group')::text) <= 8192
+      and not jsonb_path_exists(
+        p_matcher -> 'group', '$.* ? (@.type() != "string" && @.type() != "null")'
+      )
+    )
+  then
+    perform logloom_private.refuse('alerts.matcher_is_invalid');
+  elsif v_to <= v_from or v_to <= now() then
+    perform logloom_private.refuse('alerts.silence_ends_too_early');
+  elsif length(logloom_private.trim_space(p_comment)) > 2000 then
+    perform logloom_private.refuse('alerts.silence_comment_is_too_long');
+  elsif p_matcher ? 'rule_id' and not exists (
+    select from logloom.alert_rules r
+    where r.tenant_id = v_tenant_id and r.rule_id = (p_matcher ->> 'rule_id')::uuid
+  ) then
+    perform logloom_private.refuse('alerts.rule_not_found');
+  end if;
+  perform pg_advisory_xact_lock(
+    logloom_private.lock_key('alerts'), hashtext(v_tenant_id)
+  );
+  if (
+    select count(*) >= v_max
+    from logloom.alert_silences s
+    where s.tenant_id = v_tenant_id and coalesce(s.ends_at, 'infinity') > now()
+      and s.expired_at is null
+  ) then
+    perform logloom_private.refuse('alerts.no_room_for_silence', v_max::text);
+  end if;
+  insert into logloom.alert_silences (
+    tenant_id, rule_id, "group", starts_at, ends_at, comment, created_by, recurrence
+  )
+  values (
+    v_tenant_id, (p_matcher ->> 'rule_id')::uuid, p_matcher -> 'group', v_from, v_to,
+    nullif(logloom_private.trim_space(p_comment), ''), logloom_private.actor(), v_recurrence
+  )
+  returning * into v_row;
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  values (
+    v_tenant_id, logloom_private.actor(), 'alert_silence.created', v_row.silence_id::text,
+    jsonb_build_object('rule_id', v_row.rule_id, 'starts_at', v_from, 'ends_at', v_to)
+      || jsonb_strip_nulls(jsonb_build_object('recurrence', v_recurrence))
+  );
+  return logloom_private.alert_silence_of(v_row);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.make_log_stream (
+  p_scope     logloom_private.reading_scope,
   p_tenant_id text,
   p_name      text,
   p_query_dsl text,
@@ -16041,11 +16795,11 @@ CREATE OR REPLACE FUNCTION logloom_private.make_log_stream (
   AS $function$
 -- definer because no API role writes streams, which hold their own state
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_max integer;
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'create_log_stream', p_tenant_id, 'admin');
+  v_tenant_id constant text := v_scope.tenant_id;
   v_row logloom.log_streams;
 begin
-  perform logloom_private.require_role(v_tenant_id, 'admin');
   perform logloom_private.require_streams();
   perform logloom_private.require_parameter('p_name', p_name is null);
   perform logloom_private.require_parameter('p_kind', p_kind is null);
@@ -16064,10 +16818,17 @@ begin
   end if;
   if v_row.source not in ('logs', 'audit') then
     perform logloom_private.refuse('streams.source_is_unknown');
-  elsif v_row.source = 'audit' and p_view_id is not null then
+  elsif v_scope.customer is not null and p_view_id is not null then
+    perform logloom_private.refuse('portal.view_is_of_session');
+  elsif v_row.source = 'audit' and num_nonnulls(p_view_id, v_scope.customer) > 0 then
     perform logloom_private.refuse('audit.not_in_views');
   end if;
-  v_row.query_dsl := logloom_private.checked_stream_query(v_tenant_id, p_query_dsl, p_view_id);
+  perform logloom_private.hold_view(v_tenant_id, p_view_id);
+  v_row.query_dsl := logloom_private.checked_stream_query(
+    case when v_scope.customer is null
+      then logloom_private.scope_of_view(v_tenant_id, p_view_id) else v_scope end,
+    p_query_dsl
+  );
   v_row.config := logloom_private.checked_stream_config(p_kind, p_config);
   v_row.secrets := logloom_private.changed_secrets(
     '{}', p_secrets, logloom_private.stream_secret_names(p_kind)
@@ -16075,24 +16836,97 @@ begin
   perform
     logloom_private.refuse_own_keys(v_tenant_id, v_row.secrets),
     logloom_private.hold_tenant(v_tenant_id);
-  v_max := (logloom_private.plan_of(v_tenant_id)).max_log_streams;
-  if (select count(*) from logloom.log_streams s where s.tenant_id = v_tenant_id) >= v_max then
-    perform logloom_private.refuse('streams.no_room', v_max::text);
-  end if;
+  v_row.view_id := case when v_scope.customer is null then p_view_id
+    else logloom_private.customer_view(v_scope) end;
+  perform
+    logloom_private.require_room_for_stream(v_scope),
+    logloom_private.require_free_stream_name(v_tenant_id, v_scope.customer, v_row.name, null);
   insert into logloom.log_streams (
     tenant_id, name, query_dsl, kind, config, secrets, enabled, view_id, maker, position_seq,
     kept_day, source
   )
   select
     v_tenant_id, v_row.name, v_row.query_dsl, p_kind, v_row.config, v_row.secrets,
-    coalesce(p_enabled, true), p_view_id, logloom_private.stream_maker(),
+    coalesce(p_enabled, true), v_row.view_id, logloom_private.maker_in_scope(v_scope),
     logloom_private.stream_end(v_row) + 1,
     logloom_private.first_kept_day(v_tenant_id, logloom_private.utc_day(now())), v_row.source
   returning * into v_row;
-  return logloom_private.log_stream_of(v_row);
-exception when unique_violation then
-  perform logloom_private.refuse('streams.name_is_taken');
+  return logloom_private.log_stream_of(v_scope, v_row);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.make_log_view (
+  p_tenant_id     text,
+  p_name          text,
+  p_query_dsl     text,
+  p_hidden_fields text[],
+  p_operations    text[]
+)
+  RETURNS public.logloom_log_view
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes views, which limit other users
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_max integer;
+  v_row logloom.log_views;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.require_parameter('p_name', p_name is null);
+  v_row.tenant_id := v_tenant_id;
+  v_row.name := logloom_private.trim_space(p_name);
+  v_row.query_dsl := logloom_private.checked_view_query(v_tenant_id, p_query_dsl);
+  v_row.hidden_fields := logloom_private.checked_hidden_fields(p_hidden_fields);
+  v_row.operations := logloom_private.checked_view_operations(p_operations);
+  perform logloom_private.hold_tenant(v_tenant_id);
+  v_max := (logloom_private.plan_of(v_tenant_id)).max_views;
+  if (
+    select count(*) from logloom.log_views v where v.tenant_id = v_tenant_id and v.customer is null
+  ) >= v_max
+  then
+    perform logloom_private.refuse('views.no_room', v_max::text);
+  end if;
+  insert into logloom.log_views (
+    tenant_id, name, query_dsl, hidden_fields, operations, created_by
+  )
+  values (
+    v_row.tenant_id, v_row.name, v_row.query_dsl, v_row.hidden_fields, v_row.operations,
+    logloom_private.actor()
+  )
+  returning * into v_row;
+  return logloom_private.log_view_of(v_row);
+exception
+when unique_violation then
+  perform logloom_private.refuse('views.name_is_taken');
   return null;
+when check_violation then
+  perform logloom_private.refuse('views.name_is_invalid');
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.maker_in_scope (
+  p_scope logloom_private.reading_scope
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_scope.kind = 'portal_session' then
+    return (
+      select s.created_by
+      from logloom.portal_sessions s
+      where s.session_id = p_scope.session_id
+    );
+  end if;
+  return case when not logloom_private.is_service_role() then
+    logloom_private.current_user_id()
+  end;
 end;
 $function$;
 
@@ -16103,6 +16937,38 @@ CREATE OR REPLACE FUNCTION logloom_private.makes_own_groups (
   LANGUAGE sql
   IMMUTABLE
 RETURN (((p_scope).filter IS NOT NULL) OR ((p_scope).hidden_fields IS NOT NULL));
+
+CREATE OR REPLACE FUNCTION logloom_private.managing_scope (
+  p_scope     logloom_private.reading_scope,
+  p_operation text,
+  p_tenant_id text,
+  p_role      text
+)
+  RETURNS logloom_private.reading_scope
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_scope logloom_private.reading_scope;
+begin
+  if p_scope is null then
+    v_scope.tenant_id := logloom_private.resolve_tenant_to_change(p_tenant_id);
+    v_scope.kind := 'token';
+    perform logloom_private.require_role(v_scope.tenant_id, p_role);
+    return v_scope;
+  end if;
+  v_scope := logloom_private.checked_scope(p_scope, p_operation, p_tenant_id);
+  if (
+    v_scope.kind = 'portal_session' and v_scope.customer is not null
+    and p_operation = any (v_scope.operations)
+  ) is not true
+  then
+    perform logloom_private.refuse('callers.operation_is_outside', p_operation);
+  end if;
+  return v_scope;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.mask_detectors()
   RETURNS TABLE (
@@ -16491,8 +17357,8 @@ CREATE OR REPLACE FUNCTION logloom_private.added_counts_sql (
   LANGUAGE sql
   STABLE
 RETURN format('
-    -- A service is not counted separately if its name has more than 200 characters, or if it comes
-    -- after the first max_counted_services() of the minute.
+    -- A name longer than 200 characters is counted with others. So are services after the minute''s
+    -- first max_counted_services().
     select
       a.tenant_id, a.minute, case when not a.is_other then a.service end as service, a.level,
       a.is_other, sum(a.events)::bigint as events
@@ -16581,8 +17447,8 @@ CREATE OR REPLACE FUNCTION logloom_private.measure_storage (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- Indexes, pages and TOAST add to blocks.bytes: the total is 1.08 times as large with 32,000
-  -- records in a block, and 1.31 times with a hundred.
+  -- Indexes, pages and TOAST add to blocks.bytes: 8 % with 32,000 records in a block, 31 % with a
+  -- hundred.
   v_factor constant numeric := 1.2;
   v_sealed constant bigint := (
     select coalesce(sum(c.bytes), 0) * v_factor from logloom_private.blocks c
@@ -16861,7 +17727,7 @@ begin
             sampled = h.sampled + excluded.sampled,
             not_checked = h.not_checked + excluded.not_checked, bytes = h.bytes + excluded.bytes
         )
-        -- A batch without events counts as one, so that its slot is emptied.
+        -- A batch without events counts as one: its slot is then emptied.
         select max(b.batch_id), sum(greatest(b.events, 1)), min(b.received_at) from b
       $query$,
       'queue_slot_' || v_slot
@@ -17490,7 +18356,7 @@ begin
     from (
       select p.day from unnest(logloom_private.partition_days()) p (day)
       union all
-      -- Also finds a day whose partition is dropped but whose other data is not deleted yet.
+      -- Also finds a day whose partition is dropped while other data of the day remains.
       select min(l.day)
       from logloom_private.log_days l
       where l.day > coalesce(p_after, '1970-01-01')
@@ -18283,14 +19149,14 @@ begin
       ('create_ingest_token', '{user,service_role}', null),
       ('create_log_dashboard', '{user}', null),
       ('create_log_portal_session', '{user,service_role}', null),
-      ('create_log_stream', '{user,service_role}', null),
+      ('create_log_stream', '{user,service_role,customer}', 'make_log_stream'),
       ('create_log_view', '{user,service_role}', null),
       ('create_saved_search', '{user}', null),
       ('create_tenant', '{user}', null),
       ('delete_alert_rule', '{user,service_role}', null),
       ('delete_ingest_rule', '{user,service_role}', null),
       ('delete_log_dashboard', '{user}', null),
-      ('delete_log_stream', '{user,service_role}', null),
+      ('delete_log_stream', '{user,service_role,customer}', 'remove_log_stream'),
       ('delete_log_view', '{user,service_role}', null),
       ('delete_logs', '{user}', null),
       ('delete_saved_search', '{user}', null),
@@ -18307,8 +19173,8 @@ begin
       ('get_log', '{user,viewer}', 'read_log'),
       ('get_log_context', '{user,viewer}', 'read_log_context'),
       ('get_log_dashboard', '{user,viewer}', null),
-      ('get_log_secret_scope', '{user,service_role}', null),
-      ('get_log_stream', '{user,service_role}', null),
+      ('get_log_secret_scope', '{user,service_role,customer}', 'read_secret_scope'),
+      ('get_log_stream', '{user,service_role,customer}', 'read_log_stream'),
       ('get_saved_search', '{user}', null),
       ('get_saved_search_categories', '{user}', null),
       ('get_saved_search_count', '{user}', null),
@@ -18330,10 +19196,11 @@ begin
       ('list_log_fields', '{user,viewer}', 'read_log_fields'),
       ('list_log_portal_sessions', '{user,service_role}', null),
       ('list_log_retention_runs', '{user,service_role}', null),
-      ('list_log_stream_failures', '{user,service_role}', null),
-      ('list_log_streams', '{user,service_role}', null),
+      ('list_log_stream_failures', '{user,service_role,customer}', 'read_stream_failures'),
+      ('list_log_streams', '{user,service_role,customer}', 'read_log_streams'),
       ('list_log_tenants', '{user,viewer}', null),
       ('list_log_views', '{user,service_role}', null),
+      ('list_portal_things', '{user,service_role}', null),
       ('list_saved_searches', '{user,viewer}', 'read_saved_searches'),
       ('list_tenant_audit_events', '{user,service_role}', null),
       ('list_tenant_members', '{user,service_role}', null),
@@ -18352,6 +19219,7 @@ begin
       ('retry_alert_delivery', '{user}', null),
       ('revoke_api_key', '{user,service_role}', null),
       ('revoke_log_portal_session', '{user,service_role}', null),
+      ('revoke_portal_customer', '{user,service_role}', null),
       ('rotate_alert_webhook_secret', '{user}', null),
       ('rotate_api_key', '{user,service_role}', null),
       ('run_saved_search', '{user}', null),
@@ -18361,13 +19229,13 @@ begin
       ('switch_log_tenant', '{user,viewer}', null),
       ('tail_logs', '{user,viewer}', 'read_log_tail'),
       ('test_alert_rule', '{user}', null),
-      ('test_log_stream', '{user,service_role}', null),
+      ('test_log_stream', '{user,service_role,customer}', 'request_stream_test'),
       ('update_alert_incident', '{user}', null),
       ('update_alert_rule', '{user,service_role}', null),
       ('update_error_group', '{user}', null),
       ('update_ingest_rule', '{user,service_role}', null),
       ('update_log_dashboard', '{user}', null),
-      ('update_log_stream', '{user,service_role}', null),
+      ('update_log_stream', '{user,service_role,customer}', 'change_log_stream'),
       ('update_log_view', '{user,service_role}', null),
       ('update_saved_search', '{user}', null),
       ('update_tenant_settings', '{user,service_role}', null),
@@ -18396,12 +19264,12 @@ CREATE OR REPLACE FUNCTION logloom_private.operations_of_parts (
   AS $function$
 begin
   return array(
-    select distinct o.operation
+    select distinct n.name
     from logloom_private.portal_parts() p
     cross join lateral unnest(p.operations) n (name)
-    join logloom_private.reading_operations() o on o.operation = n.name
+    left join logloom_private.reading_operations() o on o.operation = n.name
     where p.part = any (p_parts)
-      and (p_of_view is null or o.operation = any (p_of_view) or not o.in_views)
+      and (p_of_view is null or n.name = any (p_of_view) or o.in_views is not true)
   );
 end;
 $function$;
@@ -18436,10 +19304,57 @@ begin
       ('read_logs', '{service_role}', null),
       ('run_writer', '{service_role}', null),
       ('seal_alert_secret', '{service_role}', null),
+      ('set_log_plans', '{service_role}', null),
       ('settle_alert_notification', '{service_role}', null),
       ('settle_log_archive_work', '{service_role}', null),
       ('settle_log_stream_batch', '{service_role}', null)
   ) o (operation, callers, reader);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.order_file_rules (
+  p_tenant_id text,
+  p_documents jsonb
+)
+  RETURNS public.logloom_file_change[]
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_wanted constant uuid[] := array(
+    select r.rule_id
+    from jsonb_array_elements(p_documents) with ordinality d (document, n)
+    join logloom.ingest_rules r
+      on r.tenant_id = p_tenant_id and r.name = d.document ->> 'name'
+    where d.document ->> 'type' = 'ingest_rules'
+    order by d.n
+  );
+  v_order constant uuid[] := array(
+    select r.rule_id
+    from logloom.ingest_rules r
+    where r.tenant_id = p_tenant_id
+    order by r.position, r.rule_id
+  );
+  v_new uuid[] := '{}';
+  v_id uuid;
+  v_next integer := 1;
+begin
+  foreach v_id in array v_order loop
+    v_new := v_new || case when v_id = any (v_wanted) then v_wanted[v_next] else v_id end;
+    v_next := v_next + (v_id = any (v_wanted))::integer;
+  end loop;
+  if v_new = v_order then
+    return '{}';
+  end if;
+  return (
+    select array[row(
+      'update', 'ingest_rules', 'the order', null,
+      jsonb_build_object('order', jsonb_build_object('new', jsonb_agg(o.answer -> 'name')))
+    )::public.logloom_file_change]
+    from logloom_private.call_operation('order_ingest_rules', jsonb_build_object(
+      'p_rule_ids', v_new, 'p_tenant_id', p_tenant_id
+    )) o (answer)
+  );
 end;
 $function$;
 
@@ -18585,7 +19500,7 @@ begin
     );
   end if;
   -- First chooses records by the known size, then decompresses the attributes of these records. In
-  -- memory, numbers take up to four times as much as their text, and more while they are read.
+  -- memory, numbers take up to four times as much as their text.
   return 'select case when not l.fits_opened then null when l.size > '
     || (select s.max_page_bytes from logloom_private.settings s)
     || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record
@@ -18670,7 +19585,7 @@ begin
   return v_query;
 exception when sqlstate 'PT400' then
   v_meant := logloom_private.translated_query(p_query_dsl);
-  -- Not for a query that is still being typed, nor for a time, which its own hint explains.
+  -- Not for a query that is still being typed. Not for a time, which has its own hint.
   if v_meant is null or v_meant[2] ~ '^ts:[^ ]*$' and sqlerrm ~ 'Not a time'
     or v_meant[2] = '' and v_meant[1] <> '*'
       and starts_with(ltrim(p_query_dsl, ' ("'), v_meant[1])
@@ -18911,9 +19826,8 @@ begin
   return format(
     $query$
       bounds as materialized (
-        -- With a sample of this size, drawing it and sorting the remaining numbers take the least
-        -- time in total. margin: four standard deviations of a median's position in the sample, and
-        -- more than that for other percentiles.
+        -- This size of the sample makes drawing and sorting together fastest. margin: four standard
+        -- deviations of a median's position in the sample.
         select s.id, s.margin, %1$s
         from (
           select
@@ -18936,7 +19850,7 @@ begin
         ) s
         group by s.id, s.margin
       ), limits as materialized (
-        -- Reads groups by id, so that arrays of numbers are neither sorted nor hashed.
+        -- Joined by id, so that no arrays of numbers are sorted or hashed.
         select %2$s
         from groups g
         left join bounds b using (id)
@@ -19251,12 +20165,27 @@ begin
       null),
     ('portal.customer_is_missing', 400, 'p_parts beyond search and exports need p_customer',
       'Send your own id of the customer: 1 to 255 characters, no control characters.', null),
+    ('portal.customer_is_invalid', 400, 'Invalid p_customer: 1 to 255 characters, not all blank',
+      'Send your own id of the customer, as create_log_portal_session got it.', null),
     ('portal.usage_is_of_tenant', 400,
       'The part usage counts the whole tenant: leave out p_view_id and p_query_dsl',
       'A session that shows only some records has the other parts.', null),
     ('portal.limits_are_invalid', 400,
-      'Invalid p_limits: monthly_events and monthly_bytes, whole numbers from 1 to 10^15',
-      'The usage part shows these limits, and not the plan''s.', null),
+      'Invalid p_limits: monthly_events, monthly_bytes, streams, rules: whole numbers 1 to 10^15',
+      'The usage part shows the first two. The others limit what the customer makes.', null),
+    ('portal.limit_is_reached', 400, 'Your limit is reached: %s (max %s)',
+      'Delete one that is no longer needed.',
+      'A customer has as many log streams or alert rules as `p_limits` of the session allows.'),
+    ('portal.plan_is_full', 400, 'There is no room for another %s',
+      'Your provider can make room for it.',
+      'A customer''s log stream or alert rule counts against the plan of the tenant, too.'),
+    ('portal.view_is_of_session', 400, 'Portal sessions take no p_view_id',
+      'Leave it out: the session says which records are read.', null),
+    ('portal.thing_is_held', 403, 'Your provider has stopped this %s',
+      'Only your provider can start it again.',
+      'An admin disabled it, or it is paused because its maker is no longer an admin.'),
+    ('portal.thing_is_of_customer', 403, 'This %s belongs to a customer',
+      'You can enable, disable, test and delete it. Only the customer changes the rest.', null),
     ('portal.session_not_found', 404, 'Portal session not found',
       'list_log_portal_sessions shows the sessions of this tenant.', null),
     ('portal.too_many_requests', 429, 'Rate limit exceeded: %s portal requests per minute',
@@ -19287,6 +20216,12 @@ begin
       ('exports', '{export_logs,search_logs,validate_query}'),
       ('errors', '{get_error_group,list_error_groups,validate_query}'),
       ('audit', '{list_audit_events,validate_query}'),
+      (
+        'streams',
+        '{create_log_stream,delete_log_stream,get_log_secret_scope,get_log_stream,'
+          'list_log_stream_failures,list_log_streams,test_log_stream,update_log_stream,'
+          'validate_query}'
+      ),
       ('usage', '{get_tenant_usage,validate_query}')
   ) p (part, operations);
 end;
@@ -19317,7 +20252,7 @@ begin
     else
       update logloom_private.notifications n
       set claim_id = null,
-        -- Spread, so that not all tenants send in the same second.
+        -- Spread: not all tenants send in the same second.
         next_attempt_at = v_next_hour + random() * interval '1 minute',
         last_error = format(
           'The plan allows %s in an hour: this one waits for the next hour', v_beyond.channel_limit
@@ -19708,6 +20643,87 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.prune_files (
+  p_tenant_id    text,
+  p_pruned_types text[],
+  p_described    text[],
+  p_things       jsonb
+)
+  RETURNS public.logloom_file_change[]
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_type logloom_private.file_type;
+  v_thing jsonb;
+  v_changes public.logloom_file_change[] := '{}';
+  v_state text;
+  v_detail text;
+  v_hint text;
+begin
+  -- What names a thing goes before it.
+  for v_type in
+    select t.*
+    from logloom_private.known_file_types(p_pruned_types) t
+    where t.deletes is not null
+    order by t.position desc
+  loop
+    for v_thing in
+      select t
+      from jsonb_array_elements(
+        coalesce(p_things -> v_type.type, logloom_private.file_things(v_type, p_tenant_id))
+      ) t
+      where v_type.type || ' id ' || (t ->> 'id') <> all (p_described)
+    loop
+      perform logloom_private.call_operation(v_type.deletes, jsonb_build_object(
+        'p_' || v_type.id_member, v_thing -> 'id', 'p_tenant_id', p_tenant_id
+      ));
+      v_changes := v_changes || row(
+        'delete', v_type.type, v_thing ->> 'name', null, '{}'
+      )::public.logloom_file_change;
+    end loop;
+  end loop;
+  return v_changes;
+exception when others then
+  get stacked diagnostics
+    v_state = returned_sqlstate, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
+  if v_state not like 'PT%' or v_thing is null then
+    raise;
+  end if;
+  perform logloom_private.refuse_in_document(
+    v_state, format('%s, to be deleted from %s: %s', v_thing ->> 'name', v_type.type, sqlerrm),
+    v_detail, v_hint, null
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.purge_customer_views (
+  p_limit integer
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_unused uuid[];
+begin
+  v_unused := array(
+    select v.view_id
+    from logloom.log_views v
+    where v.customer is not null
+      and not exists (select from logloom.log_streams s where s.view_id = v.view_id)
+      and not exists (select from logloom.alert_rules r where r.view_id = v.view_id)
+    limit p_limit
+    for update skip locked
+  );
+  -- Asks again now that the views are locked: something may have been bound to one meanwhile.
+  delete from logloom.log_views v
+  where v.view_id = any (v_unused)
+    and not exists (select from logloom.log_streams s where s.view_id = v.view_id)
+    and not exists (select from logloom.alert_rules r where r.view_id = v.view_id);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.purge_job_history()
   RETURNS interval
   LANGUAGE plpgsql
@@ -19723,8 +20739,8 @@ begin
     select o.runid
     from cron.job_run_details o
     where strpos(o.command, 'logloom_private.') > 0
-      -- An interrupted run has no end time. A run that was about to start when the server crashed
-      -- has no start time, either: it counts as old as the next run that has a start time.
+      -- An interrupted run has no end time. A run that was about to start during a crash has no
+      -- start time, either. It counts as old as the next run with one.
       and coalesce(
         o.end_time,
         o.start_time,
@@ -19758,6 +20774,7 @@ declare
 begin
   select s.* into v_settings from logloom_private.settings s;
   perform logloom_private.resolve_quiet_errors(now());
+  perform logloom_private.purge_customer_views(v_settings.deletion_step_records);
   for v_old in
     select o.name::regclass as name, o.is_old, o.lifetime
     from (
@@ -20334,7 +21351,7 @@ begin
       'Name a value that is nested less deeply, or search all values with any:', null),
     ('query.too_many_terms', 400, 'The query has more than 64 terms',
       'Leave terms out, or join texts by wildcards or a regex.',
-      'Each term of a list of values counts.'),
+      'Each value of a list counts as a term.'),
     ('query.too_long', 400, 'The query is longer than 2048 bytes',
       'Shorten it, or narrow the time range instead of naming more terms.', null),
     ('query.field_is_unknown', 400, 'Unknown field %s',
@@ -20380,8 +21397,8 @@ begin
       'Shorten them: the beginning of a long message is enough to find it.', null),
     ('query.means_something_else', 400, 'Invalid p_query_dsl: %s',
       'Write %2$s, or quote the text if you mean it literally.',
-      'The query of an alert rule, its preview, `delete_logs` or its dry run: a search would '
-        'answer `warnings`.');
+      'The query has `warnings` in a search. Alert rules, their previews and `delete_logs` (also '
+        'dry runs) refuse it.');
 end;
 $function$;
 
@@ -21884,8 +22901,8 @@ begin
     v_sql := v_sql || chr(greatest(p_from, 65) + 32) || '-' || chr(least(p_to, 90) + 32);
   end if;
   if p_fold and p_to > 127 then
-    -- If the lower case of a letter is the next character, only that of the range's last letter
-    -- lies outside the range. The same holds for the second small sigma.
+    -- A range whose lower case is the next character lacks only the lower case of its last letter.
+    -- The second small sigma is added in the same way.
     v_sql := v_sql || logloom_private.query_regex_literal(logloom_private.folded_text(chr(p_to)));
     foreach v_run slice 1 in array logloom_private.letter_cases() loop
       v_first := greatest(p_from, v_run[1]) + v_run[3];
@@ -22808,7 +23825,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_audit_trail (
   SET jit TO 'off'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because OAuth clients that may only read reach no table
+-- definer because OAuth clients cannot read tables
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'list_audit_events', p_tenant_id);
@@ -22867,7 +23884,7 @@ begin
     case e.source when 'app' then e.targets
       else jsonb_build_array(jsonb_build_object('id', e.subject)) end,
     e.details, e.client_id, e.day,
-    -- A customer could tell from positions how many events there are of others.
+    -- Positions would tell a customer how many events others have.
     case when v_scope.kind <> 'portal_session' then e.position end, e.erased_at
   from page e
   -- A page has at least one event.
@@ -22949,7 +23966,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_error_group (
   SET jit TO 'off'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because callers who may only read reach no table
+-- definer because keys and OAuth clients cannot read tables
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'get_error_group');
@@ -22996,7 +24013,7 @@ begin
   );
   v_sample := logloom_private.newest_errors_sql(
     v_scope, tstzrange(v_to - interval '24 hours', v_to),
-    -- In a view, the service of a group that others have is not told.
+    -- A view does not show the service of a group that others have.
     case when v_log.id is not null then coalesce(v_log.service, '')
       when not v_is_own and v_group.fingerprint <> 'others' and cardinality(v_members) = 1
         then coalesce(v_group.service, '') end,
@@ -23094,7 +24111,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_error_groups (
   SET jit TO 'off'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because callers who may only read reach no table
+-- definer because keys and OAuth clients cannot read tables
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'list_error_groups', p_tenant_id);
@@ -23181,7 +24198,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_health()
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because service_role reads neither the queue nor the jobs
+-- definer because service_role cannot read the queue or the jobs
 declare
   v_queue constant logloom_private.queue_state := logloom_private.queue_state();
   v_now constant timestamptz := clock_timestamp();
@@ -23227,8 +24244,8 @@ declare
     'jobs', logloom_private.job_health(v_now)
   );
   v_status constant text := logloom_private.worst_status(v_checks);
-  -- The service is ready while a receiver fails, because the receiver belongs to one tenant. It is
-  -- also ready while a collector fails, and while storage fills up, until ingest is refused.
+  -- The service is ready while a receiver fails: the receiver belongs to one tenant. The same holds
+  -- for a collector that fails, and for storage until ingest is refused.
   v_ready constant text := logloom_private.worst_status(
     v_checks - '{streams,collectors}'::text[]
       - case v_checks #>> '{storage,status}' when 'degraded' then 'storage' else '' end
@@ -23284,6 +24301,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_in_scope (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
+  v_callers text[];
   v_reader text;
   v_operation pg_proc;
   v_unknown text;
@@ -23291,11 +24309,15 @@ declare
   v_invalid record;
   v_answer json;
 begin
-  select o.reader into v_reader
-  from logloom_private.reading_operations() o
-  where o.operation = p_operation;
-  if not found then
+  select o.callers, o.reader into v_callers, v_reader
+  from logloom_private.operation_list() o
+  where o.operation = p_operation and o.reader is not null;
+  if not found
+    or v_callers @> '{customer}' and p_scope.kind is distinct from 'portal_session'
+  then
     perform logloom_private.refuse('reading.operation_is_unknown', p_operation);
+  elsif v_callers @> '{customer}' and (p_operation = any (p_scope.operations)) is not true then
+    perform logloom_private.refuse('callers.operation_is_outside', p_operation);
   elsif jsonb_typeof(p_parameters) <> 'object' then
     perform logloom_private.refuse('reading.parameters_are_no_object');
   end if;
@@ -23320,16 +24342,24 @@ begin
   where format_type(a.type, null) like '%[]' and jsonb_typeof(p_parameters -> a.name) = 'array';
   select a.name, format_type(a.type, null) as type into v_invalid
   from unnest(v_operation.proargnames, v_operation.proargtypes) a (name, type)
-  where jsonb_typeof(p_parameters -> a.name) in ('array', 'object')
-    or not pg_input_is_valid(p_parameters ->> a.name, format_type(a.type, null));
+  where a.type <> 'jsonb'::regtype and (
+    jsonb_typeof(p_parameters -> a.name) in ('array', 'object')
+    or not pg_input_is_valid(p_parameters ->> a.name, format_type(a.type, null))
+  );
   if found then
     perform logloom_private.refuse(
       'reading.parameter_is_invalid', v_invalid.name, v_invalid.type
     );
   end if;
-  select string_agg(format(', ($2 ->> %L)::%s', a.name, format_type(a.type, null)), '' order by a.n)
+  select string_agg(
+    case when a.type = 'jsonb'::regtype then format(', nullif($2 -> %L, ''null'')', a.name)
+      else format(', ($2 ->> %L)::%s', a.name, format_type(a.type, null)) end,
+    '' order by a.n
+  )
   into v_arguments
   from unnest(v_operation.proargnames, v_operation.proargtypes) with ordinality a (name, type, n);
+  -- Audit events name this session as their actor.
+  perform set_config('logloom.portal_session', coalesce(p_scope.session_id::text, ''), true);
   execute format(
     case when v_operation.proretset
       then 'select coalesce(json_agg(r), ''[]'') from logloom_private.%I($1%s) r'
@@ -23338,6 +24368,7 @@ begin
   )
   into v_answer
   using p_scope, p_parameters;
+  perform set_config('logloom.portal_session', '', true);
   return v_answer;
 end;
 $function$;
@@ -23388,8 +24419,8 @@ begin
       return v_log;
     end if;
   end loop;
-  -- Then search all sealed records, because blocks have an index over ids. Then the days with rows,
-  -- newest first.
+  -- Then search all sealed records: blocks have an index over ids. Then the days with rows, newest
+  -- first.
   v_window := tstzrange(logloom_private.kept_from(v_tenant_id), 'infinity');
   v_log := logloom_private.log_within(v_tenant_id, v_query, v_window, p_id, false, true);
   if v_log.id is not null then
@@ -23886,7 +24917,7 @@ begin
   )
   into v_answer.total_services, v_records_lately, v_answer.services
   using v_limit, lower(v_range), upper(v_range), v_shift;
-  -- Hosts are counted in the records themselves, so only in few.
+  -- Hosts are counted in few records only, because the records themselves are read.
   if coalesce(v_records_lately, 0) <= 200000 then
     v_answer.silent_hosts := logloom_private.silent_hosts(v_tenant_id, v_query, v_range, v_shift);
   end if;
@@ -24157,6 +25188,75 @@ exception when query_canceled or lock_not_available then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.read_log_stream (
+  p_scope     logloom_private.reading_scope,
+  p_stream_id uuid,
+  p_tenant_id text
+)
+  RETURNS public.logloom_log_stream
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role reads streams, which contain their secrets
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'get_log_stream', p_tenant_id, 'admin');
+  v_row logloom.log_streams;
+begin
+  perform logloom_private.require_parameter('p_stream_id', p_stream_id is null);
+  select s.* into v_row
+  from logloom.log_streams s
+  where s.tenant_id = v_scope.tenant_id and s.stream_id = p_stream_id
+    and logloom_private.is_managed(v_scope, s.view_id);
+  if not found then
+    perform logloom_private.refuse('streams.not_found');
+  end if;
+  return logloom_private.log_stream_of(v_scope, v_row);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_streams (
+  p_scope     logloom_private.reading_scope,
+  p_tenant_id text,
+  p_limit     integer,
+  p_after     uuid
+)
+  RETURNS SETOF public.logloom_log_stream
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role reads streams, which contain their secrets
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'list_log_streams', p_tenant_id, 'admin');
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'log stream', 'stream_id',
+    (
+      select s.created_at from logloom.log_streams s
+      where s.tenant_id = v_scope.tenant_id and s.stream_id = p_after
+        and logloom_private.is_managed(v_scope, s.view_id)
+    )
+  );
+begin
+  return query
+  select o.*
+  from logloom.log_streams s
+  cross join lateral logloom_private.log_stream_of(v_scope, s) o
+  where s.tenant_id = v_scope.tenant_id
+    and logloom_private.is_managed(v_scope, s.view_id)
+    and (p_after is null or (s.created_at, s.stream_id) < (v_after, p_after))
+  order by s.created_at desc, s.stream_id desc
+  limit v_limit;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.read_log_tail (
   p_scope     logloom_private.reading_scope,
   p_query_dsl text,
@@ -24237,6 +25337,84 @@ begin
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_secret_scope (
+  p_scope     logloom_private.reading_scope,
+  p_tenant_id text,
+  p_purpose   text
+)
+  RETURNS public.logloom_log_secret_scope
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role makes scopes
+declare
+  v_scope logloom_private.reading_scope;
+begin
+  v_scope := logloom_private.managing_scope(
+    p_scope, 'get_log_secret_scope', p_tenant_id, 'admin'
+  );
+  if v_scope.kind <> 'token' and (
+    case p_purpose when 'log_stream' then 'create_log_stream'
+      when 'alert_rule' then 'create_alert_rule' end = any (v_scope.operations)
+  ) is not true
+  then
+    perform logloom_private.refuse('callers.operation_is_outside', 'get_log_secret_scope');
+  end if;
+  return row(v_scope.tenant_id, v_scope.customer)::public.logloom_log_secret_scope;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_stream_failures (
+  p_scope     logloom_private.reading_scope,
+  p_stream_id uuid,
+  p_limit     integer,
+  p_after     uuid,
+  p_tenant_id text
+)
+  RETURNS SETOF public.logloom_log_stream_failure
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role reads streams
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'list_log_stream_failures', p_tenant_id, 'admin');
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_after timestamptz;
+begin
+  perform logloom_private.require_parameter('p_stream_id', p_stream_id is null);
+  if not exists (
+    select from logloom.log_streams s
+    where s.tenant_id = v_scope.tenant_id and s.stream_id = p_stream_id
+      and logloom_private.is_managed(v_scope, s.view_id)
+  ) then
+    perform logloom_private.refuse('streams.not_found');
+  end if;
+  v_after := logloom_private.page_place(
+    p_after::text, 'failure', 'failure_id',
+    (
+      select f.occurred_at from logloom.log_stream_failures f
+      where f.stream_id = p_stream_id and f.failure_id = p_after
+    )
+  );
+  return query
+  select
+    f.failure_id, f.stream_id, f.kind, f.occurred_at, f.record_id, f.record_ts, f.records,
+    f.ts_from, f.ts_to, f.status, f.error
+  from logloom.log_stream_failures f
+  where f.stream_id = p_stream_id
+    and (p_after is null or (f.occurred_at, f.failure_id) < (v_after, p_after))
+  order by f.occurred_at desc, f.failure_id desc
+  limit v_limit;
 end;
 $function$;
 
@@ -24355,7 +25533,7 @@ begin
   return query
   select o.operation, o.reader, o.operation not in ('get_tenant_usage', 'list_audit_events')
   from logloom_private.operation_list() o
-  where o.reader is not null;
+  where o.reader is not null and not o.callers @> '{customer}';
 end;
 $function$;
 
@@ -24619,6 +25797,51 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.recurs_at (
+  p_recurrence jsonb,
+  p_at         timestamp with time zone
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return exists (
+    select
+    from generate_series(0, 8) n (days_ago)
+    cross join lateral (
+      select (p_at at time zone (p_recurrence ->> 'time_zone'))::date - n.days_ago as day
+    ) d
+    cross join lateral (
+      select
+        (d.day + (p_recurrence ->> 'start')::time) at time zone (p_recurrence ->> 'time_zone') as at
+    ) s
+    where p_recurrence -> 'days' ? to_char(d.day, 'dy')
+      and p_at >= s.at
+      and p_at < s.at + make_interval(mins => (p_recurrence ->> 'minutes')::integer)
+  );
+exception when invalid_parameter_value then
+  -- An update removed the zone. Its alerts are sent.
+  return false;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.alert_silence_of (
+  p_row logloom.alert_silences
+)
+  RETURNS public.logloom_alert_silence
+  LANGUAGE sql
+  STABLE
+RETURN
+  ROW((p_row).silence_id, (p_row).tenant_id, (jsonb_strip_nulls(jsonb_build_object('rule_id', (p_row).rule_id)) || CASE WHEN ((p_row)."group" IS NULL) THEN '{}'::jsonb ELSE
+  jsonb_build_object('group', (p_row)."group") END),
+  (p_row).starts_at,
+  (p_row).ends_at,
+  logloom_private.alert_silence_state(CASE WHEN (((p_row).recurrence IS NOT NULL) AND (NOT logloom_private.recurs_at((p_row).recurrence, now()))) THEN 'infinity'::timestamp
+  WITH time zone ELSE (p_row).starts_at END,
+  (p_row).ends_at, (p_row).expired_at), (p_row).comment, (p_row).created_by, (p_row).created_at, (p_row).expired_at, (p_row).expired_by, (p_row).recurrence);
+
 CREATE OR REPLACE FUNCTION logloom_private.refuse_again (
   p_message text,
   p_detail  text,
@@ -24650,7 +25873,8 @@ CREATE OR REPLACE FUNCTION logloom_private.refuse_in_document (
 begin
   raise exception using
     errcode = p_state, message = p_message, hint = coalesce(p_hint, ''),
-    detail = coalesce(nullif(p_detail, ''), '{}')::jsonb || jsonb_build_object('document', p_index);
+    detail = coalesce(nullif(p_detail, ''), '{}')::jsonb
+      || jsonb_strip_nulls(jsonb_build_object('document', p_index));
 end;
 $function$;
 
@@ -24687,9 +25911,9 @@ begin
     e.name, e.status, e.message,
     coalesce(
       e.hint,
-      'Allowed are literals, classes with [:alpha:] and its like, groups, alternatives, * + ? '
-        '{m,n} up to 100, lazy ones too, . \d \w \s \D \W \S \b \n \t \r, ^ and $, (?i) at the '
-        'start, and a backslash before punctuation.'
+      'Allowed are literals, classes (also [:alpha:] …), groups, alternatives, * + ? and {m,n} up '
+        'to 100 (also lazy). Also . \d \w \s \D \W \S \b \n \t \r, ^ and $, (?i) at the start, and '
+        'a backslash before punctuation.'
     ),
     e.explanation
   from (
@@ -24892,6 +26116,64 @@ CREATE OR REPLACE FUNCTION logloom_private.remainder_name (
   LANGUAGE sql
   STABLE
 RETURN to_char((p_day)::timestamp WITH time zone, '"logs_remaining_"YYYY_MM_DD'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.remove_log_stream (
+  p_scope     logloom_private.reading_scope,
+  p_stream_id uuid,
+  p_tenant_id text
+)
+  RETURNS public.logloom_success
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes streams
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'delete_log_stream', p_tenant_id, 'admin');
+  v_row logloom.log_streams;
+begin
+  v_row := logloom_private.locked_stream(v_scope, p_stream_id);
+  delete from logloom.log_streams s where s.stream_id = v_row.stream_id;
+  return row(true)::public.logloom_success;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.remove_log_view (
+  p_tenant_id text,
+  p_view_id   uuid
+)
+  RETURNS public.logloom_success
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes views, which limit other users
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_users text[];
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.require_parameter('p_view_id', p_view_id is null);
+  -- Locks the view, so that nothing is bound to it meanwhile.
+  perform
+  from logloom.log_views v
+  where v.tenant_id = v_tenant_id and v.view_id = p_view_id and v.customer is null
+  for update;
+  if not found then
+    perform logloom_private.refuse('tenants.view_not_found');
+  end if;
+  v_users := logloom_private.users_of_view(v_tenant_id, p_view_id);
+  if v_users <> '{}' then
+    perform logloom_private.refuse('views.in_use', array_to_string(v_users, ', '));
+  end if;
+  delete from logloom.log_views v
+  where v.tenant_id = v_tenant_id and v.view_id = p_view_id;
+  return row(true)::public.logloom_success;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.removed_records_sql (
   p_delete text
@@ -25123,7 +26405,7 @@ begin
     where n.tenant_id = p_rule.tenant_id and n.purpose = 'confirmation'
       and n.created_at > now() - logloom_private.confirmation_lifetime()
   ) m;
-  -- All rules with the address share one code, unless somebody asks for another.
+  -- All rules with the address share one code.
   if v_mails.is_under_way
     or v_mails.last_at > now() - interval '1 minute'
     or not p_is_repeat and exists (
@@ -25161,7 +26443,7 @@ CREATE OR REPLACE FUNCTION logloom_private.request_deletion (
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because the API roles neither compile queries nor write runs
+-- definer because the API roles cannot compile queries or write runs
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_now constant timestamptz := clock_timestamp();
@@ -25239,7 +26521,7 @@ CREATE OR REPLACE FUNCTION logloom_private.request_restore (
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because the API roles neither compile queries nor write restores
+-- definer because the API roles cannot compile queries or write restores
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_max constant integer := (logloom_private.plan_of(v_tenant_id)).max_restored_days;
@@ -25271,7 +26553,7 @@ begin
   if v_found.parts = 0 then
     perform logloom_private.refuse('archive.nothing_in_range');
   end if;
-  -- Concurrent requests wait here, so that each counts the restores before it.
+  -- Concurrent requests wait here: each counts the restores before it.
   perform pg_advisory_xact_lock(logloom_private.lock_key('archive'), hashtext(v_tenant_id));
   v_days := v_found.last_day - v_found.first_day + 1 + (
     select coalesce(sum(k.last_day - k.first_day + 1), 0)
@@ -25314,8 +26596,9 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.request_stream_test (
-  p_tenant_id text,
-  p_stream_id uuid
+  p_scope     logloom_private.reading_scope,
+  p_stream_id uuid,
+  p_tenant_id text
 )
   RETURNS public.logloom_log_stream
   LANGUAGE plpgsql
@@ -25325,18 +26608,14 @@ CREATE OR REPLACE FUNCTION logloom_private.request_stream_test (
   AS $function$
 -- definer because no API role writes streams
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'test_log_stream', p_tenant_id, 'admin');
   v_interval constant interval := logloom_private.notification_test_interval();
   v_row logloom.log_streams;
 begin
-  perform logloom_private.require_role(v_tenant_id, 'admin');
-  perform logloom_private.require_parameter('p_stream_id', p_stream_id is null);
-  select s.* into v_row
-  from logloom.log_streams s
-  where s.tenant_id = v_tenant_id and s.stream_id = p_stream_id
-  for no key update;
-  if not found then
-    perform logloom_private.refuse('streams.not_found');
+  v_row := logloom_private.locked_stream(v_scope, p_stream_id);
+  if v_scope.kind <> 'token' and v_row.held_at is not null then
+    perform logloom_private.refuse('portal.thing_is_held', 'log stream');
   end if;
   if v_row.test_requested_at > now() - v_interval then
     perform logloom_private.refuse_for_now(
@@ -25353,7 +26632,31 @@ begin
     test_answer = null
   where s.stream_id = p_stream_id
   returning s.* into v_row;
-  return logloom_private.log_stream_of(v_row);
+  return logloom_private.log_stream_of(v_scope, v_row);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.require_free_stream_name (
+  p_tenant_id text,
+  p_customer  text,
+  p_name      text,
+  p_stream_id uuid
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if exists (
+    select
+    from logloom.log_streams s
+    where s.tenant_id = p_tenant_id and s.name = p_name
+      and s.stream_id is distinct from p_stream_id
+      and logloom_private.customer_of_view(s.view_id) is not distinct from p_customer
+  ) then
+    perform logloom_private.refuse('streams.name_is_taken');
+  end if;
 end;
 $function$;
 
@@ -25402,6 +26705,59 @@ begin
     ) then
       perform logloom_private.refuse('alerts.no_room_for_baseline', v_max::text);
     end if;
+  end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.require_room_for_customer (
+  p_scope   logloom_private.reading_scope,
+  p_limit   text,
+  p_default integer,
+  p_count   bigint
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_max constant bigint := coalesce((p_scope.limits ->> p_limit)::bigint, p_default);
+begin
+  if p_count >= v_max then
+    perform logloom_private.refuse('portal.limit_is_reached', p_limit, v_max::text);
+  end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.require_room_for_stream (
+  p_scope logloom_private.reading_scope
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_max constant integer := (logloom_private.plan_of(p_scope.tenant_id)).max_log_streams;
+  v_count bigint;
+  v_of_customer bigint;
+begin
+  select
+    count(*),
+    count(*) filter (
+      where logloom_private.customer_of_view(s.view_id) = p_scope.customer
+    )
+  into v_count, v_of_customer
+  from logloom.log_streams s
+  where s.tenant_id = p_scope.tenant_id;
+  if p_scope.customer is not null then
+    perform logloom_private.require_room_for_customer(p_scope, 'streams', 2, v_of_customer);
+  end if;
+  if v_count >= v_max then
+    if p_scope.customer is not null then
+      perform logloom_private.refuse('portal.plan_is_full', 'log stream');
+    end if;
+    perform logloom_private.refuse('streams.no_room', v_max::text);
   end if;
 end;
 $function$;
@@ -25834,8 +27190,7 @@ declare
   v_is_counted constant boolean := not p_query.plan ? 'rows'
     and (logloom_private.short_cuts(p_query)).counts
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
-  -- If fields are hidden there is no limit, because the end of the last block would reveal how
-  -- large the records are.
+  -- Hidden fields: no limit. The last block's end would reveal how large its records are.
   v_templates constant integer :=
     case when (logloom_private.short_cuts(p_query)).sizes then p_templates end;
   v_rows logloom_private.sql_source;
@@ -26271,7 +27626,7 @@ CREATE OR REPLACE FUNCTION logloom_private.run_writer_in_place()
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because service_role neither reads the queue nor writes records
+-- definer because service_role cannot read the queue or write records
 declare
   v_started_at constant timestamptz := clock_timestamp();
   -- No further step begins after this.
@@ -26606,17 +27961,27 @@ declare
 begin
   select v.* into v_view
   from logloom.log_views v
-  where v.tenant_id = p_scope.tenant_id and v.view_id = p_view_id;
+  where v.tenant_id = p_scope.tenant_id and v.view_id = p_view_id
+    -- Only log streams and alert rules are bound to customers' views.
+    and (v.customer is null or p_scope.kind = 'view');
   if not found then
     perform logloom_private.refuse('callers.view_is_missing');
+  elsif v_view.customer is null then
+    p_scope.operations := v_view.operations;
+    p_scope.hidden_fields := nullif(v_view.hidden_fields, '{}');
+  elsif v_view.parent_view_id is not null then
+    p_scope := logloom_private.scope_in_view(p_scope, v_view.parent_view_id);
   end if;
   p_scope.view_id := v_view.view_id;
-  p_scope.operations := v_view.operations;
-  p_scope.hidden_fields := nullif(v_view.hidden_fields, '{}');
   if v_view.query_dsl is not null then
     begin
-      p_scope.filter := (logloom_private.parse_query(v_view.query_dsl)).tree;
+      p_scope.filter := logloom_private.both_filters(
+        p_scope.filter, (logloom_private.parse_query(v_view.query_dsl)).tree
+      );
     exception when sqlstate 'PT400' then
+      if v_view.customer is not null then
+        perform logloom_private.refuse('callers.portal_query_is_broken');
+      end if;
       perform logloom_private.refuse('callers.view_is_broken', v_view.name);
     end;
   end if;
@@ -26669,7 +28034,6 @@ CREATE OR REPLACE FUNCTION logloom_private.scope_of_session (
   AS $function$
 declare
   v_scope logloom_private.reading_scope;
-  v_tree jsonb;
 begin
   if p_session.revoked_at is not null then
     perform logloom_private.refuse('callers.portal_session_is_revoked');
@@ -26682,19 +28046,18 @@ begin
   v_scope.kind := 'portal_session';
   v_scope.customer := p_session.customer;
   v_scope.limits := p_session.limits;
+  v_scope.session_id := p_session.session_id;
   if p_session.view_id is not null then
     v_scope := logloom_private.scope_in_view(v_scope, p_session.view_id);
   end if;
   if p_session.query_dsl is not null then
     begin
-      v_tree := (logloom_private.parse_query(p_session.query_dsl)).tree;
+      v_scope.filter := logloom_private.both_filters(
+        v_scope.filter, (logloom_private.parse_query(p_session.query_dsl)).tree
+      );
     exception when sqlstate 'PT400' then
       perform logloom_private.refuse('callers.portal_query_is_broken');
     end;
-    v_scope.filter := case when v_scope.filter is null then v_tree
-      else jsonb_build_object(
-        'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_tree)
-      ) end;
   end if;
   if p_session.parts is not null then
     v_scope.operations := logloom_private.operations_of_parts(
@@ -26776,8 +28139,8 @@ begin
   if p_query.hidden_fields is not null then
     p_query.tree := logloom_private.tree_without(p_query.tree, p_query.hidden_fields);
   end if;
-  -- Joins the items of both trees in one AND, because filter_by_scan_slot looks there for items
-  -- that an index answers.
+  -- Joins the items of both trees in one AND. filter_by_scan_slot looks there for items with an
+  -- index.
   select case when count(*) = 1 then (array_agg(i.item))[1]
     else jsonb_build_object('type', 'and', 'items', jsonb_agg(i.item order by t.n, i.n)) end
   into p_query.tree
@@ -26910,8 +28273,8 @@ begin
     where c.tenant_id = v_tenant_id
     order by c.block_id desc
     limit 1;
-    -- Records are in blocks of their own for each number of days that they are kept. Goes on with
-    -- the days of the last block: each other number may cost a scan of all rows that are left.
+    -- Records that are kept for different numbers of days have different blocks. Continues with the
+    -- days of the last block: any other number may cost a scan of all remaining rows.
     for v_kept_days in
       select k.days
       from (
@@ -26932,7 +28295,7 @@ begin
       );
       exit when v_records > 0;
     end loop;
-    -- The new block may be small: the last of a day, one of late records, or one of a whole week.
+    -- The new block may be small, for example the last of a day or one of late records.
     if v_records > 0 then
       v_span := case
         when v_together.are_small
@@ -27290,8 +28653,8 @@ begin
       'A later version sealed these records, and an earlier one was installed after it.'),
     ('search.records_are_away', 504, 'The server that has these records does not answer',
       'Try again in a moment. Events that are sent meanwhile are kept.',
-      'Records are distributed and a server does not answer, or adding up what is stored took 8 '
-        's. The answer has `Retry-After`.');
+      'A server of distributed records does not answer, or adding up the stored records took 8 s. '
+        'The answer has `Retry-After`.');
 end;
 $function$;
 
@@ -27986,6 +29349,34 @@ RETURN
   (p_row).on_absent,
   (p_row).group_wait_seconds, logloom_private.shown_secrets((p_row).notification_secrets), logloom_private.shown_baseline(p_row), (p_row).kind, logloom_private.late_seconds(p_row));
 
+CREATE OR REPLACE FUNCTION logloom_private.silence_of_alert (
+  p_tenant_id text,
+  p_rule_id   uuid,
+  p_group     jsonb,
+  p_at        timestamp with time zone
+)
+  RETURNS uuid
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select s.silence_id
+    from logloom.alert_silences s
+    where s.tenant_id = p_tenant_id
+      and s.starts_at <= p_at
+      and (s.ends_at is null or s.ends_at > p_at)
+      and s.expired_at is null
+      and (s.recurrence is null or logloom_private.recurs_at(s.recurrence, p_at))
+      and (s.rule_id is null or s.rule_id = p_rule_id)
+      and (s."group" is null or p_group @> s."group")
+    order by s.created_at, s.silence_id
+    limit 1
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.silence_reason (
   p_what    text,
   p_silence interval,
@@ -28121,7 +29512,7 @@ CREATE OR REPLACE FUNCTION logloom_private.slice_edges (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- Neither 8 nor 37 cuts 7 or 30 days into whole days: slices end at different hours.
+  -- No multiples of 7 or 30: the slices of a week or a month end at different hours.
   v_slices constant integer := case
     when logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then 8
     else 37
@@ -28299,8 +29690,8 @@ begin
       ))
     );
   end loop;
-  -- Takes the first record of every slice before any second record, so that one slice with large
-  -- records cannot fill the sample.
+  -- Takes the first record of every slice before any second record. So one slice with large records
+  -- cannot fill the sample.
   return logloom_private.rows_from(
     format(
       '(select l.*, coalesce(sum(l.size) over (order by l.place, l.ts, l.id '
@@ -28497,9 +29888,10 @@ begin
     e.name, e.status, e.message,
     coalesce(
       e.hint,
-      'Write count(), rate(), count_distinct(field), or sum, avg, min, max, p50, p95, p99 or '
-        'p99.9 of an attribute, min or max of ts; then nothing or: by field, field. Other stages '
-        'are where, sort, limit, fields, json, logfmt, extract, extract_regexp, math and patterns.'
+      'Write count(), rate(), count_distinct(field), or sum, avg, min, max, p50, p95, p99 or p99.9 '
+        'of an attribute. min and max also take ts. After it may follow: by field, field. Other '
+        'stages are where, sort, limit, fields, json, logfmt, extract, extract_regexp, math and '
+        'patterns.'
     ),
     e.explanation
   from (
@@ -28557,7 +29949,7 @@ begin
     ('stages.sort_column_is_missing', 400, 'A name to sort by is missing', 'The columns are %2$s.',
       null),
     ('stages.sort_ts_is_missing', 400, 'A name to sort by is missing',
-      'Write sort by ts or sort by ts desc; an aggregate before it makes rows.', null),
+      'Write sort by ts or sort by ts desc.', null),
     ('stages.sort_column_is_unknown', 400, 'No column to sort by: %s', 'The columns are %2$s.',
       null),
     ('stages.records_are_sorted_by_ts', 400, 'Records are sorted by ts only',
@@ -28576,8 +29968,8 @@ begin
       'Name a field, such as service or @status.', null),
     ('stages.order_is_wrong', 400, '%s is not allowed after %s',
       'The order is json, logfmt, extract and where, then an aggregate or patterns, then math and '
-        'where, then sort and limit; without an aggregate, sort, limit and fields follow where. '
-        'sort, limit and fields stand once each.', null),
+        'where, then sort and limit. Without an aggregate, sort, limit and fields follow where, '
+        'each once.', null),
     ('stages.too_many', 400, 'The query has more than 10 stages', 'Join them, or leave some out.',
       null),
     ('stages.takes_a_text', 400, '%s takes a field that holds a text',
@@ -28708,7 +30100,7 @@ begin
   ) > 4 then
     v_rows := logloom_private.held_rows_sql(v_rows);
   end if;
-  -- Counts a column, so that rows that are sorted for grouping have a second column. If rows have a
+  -- Counts a column: rows that are sorted for grouping then have a second column. If rows have a
   -- single column, PostgreSQL 17 does not count the memory for sorting it.
   return (
     v_rows, 'count(l.tenant_id)', null, false
@@ -29048,12 +30440,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.stream_maker()
-  RETURNS text
-  LANGUAGE sql
-  STABLE
-RETURN CASE WHEN (NOT logloom_private.is_service_role()) THEN logloom_private.current_user_id() ELSE NULL::text END;
-
 CREATE OR REPLACE FUNCTION logloom_private.stream_query (
   p_stream logloom.log_streams
 )
@@ -29070,9 +30456,7 @@ declare
 begin
   if logloom_private.is_hidden('attrs.logloom_hops', v_scope.hidden_fields) then
     v_hops := (logloom_private.parse_query('-@logloom_hops:>=3')).tree;
-    v_scope.filter := case when v_scope.filter is null then v_hops else jsonb_build_object(
-      'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_hops)
-    ) end;
+    v_scope.filter := logloom_private.both_filters(v_scope.filter, v_hops);
   end if;
   v_query := logloom_private.scoped_query(
     v_scope, logloom_private.parse_query(p_stream.query_dsl, now()), p_stream.query_dsl
@@ -29229,8 +30613,8 @@ begin
   if v_own is null then
     perform logloom_private.refuse_for_now(1, 'search.too_many_of_this_tenant');
   end if;
-  -- Parallel workers use processors, too. So only the tenant's first search gets them: with them it
-  -- runs in as many processes as the plan has scan slots.
+  -- Parallel workers use processors, too. So only the tenant's first search gets them. It runs in
+  -- as many processes as the plan has scan slots.
   perform set_config(
     'max_parallel_workers_per_gather',
     least(
@@ -29498,7 +30882,7 @@ declare
   v_days text := '';
 begin
   -- Skips partitions without rows of the tenant. A range of at most 24 hours opens its one or two
-  -- partitions, because looking up which of them have rows costs more.
+  -- partitions: looking up which have rows costs more.
   if p_table = 'logloom.logs' and (p_to <= p_from + interval '1 day') is not true then
     v_days := logloom_private.days_sql(
       logloom_private.days_with_rows(p_tenant_id, p_from, p_to)
@@ -29709,6 +31093,46 @@ begin
   return to_jsonb(
     case when length(p_text) > 2001 then left(p_text, 2001) || md5(p_text) else p_text end
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.things_of_customers (
+  p_tenant_id text,
+  p_customer  text
+)
+  RETURNS SETOF public.logloom_portal_thing
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role reads streams, which contain their secrets
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(null, 'list_portal_things', p_tenant_id, 'admin');
+  v_tenant_id constant text := v_scope.tenant_id;
+begin
+  return query
+  select v.customer, t.kind, t.thing_id, t.name, t.state, t.maker, t.created_at
+  from logloom.log_views v
+  join (
+    select
+      'stream' as kind, s.view_id, s.stream_id as thing_id, s.name,
+      case when s.held_at is not null then 'held'
+        else (logloom_private.log_stream_of(v_scope, s)).status end as state,
+      s.maker, s.created_at
+    from logloom.log_streams s
+    where s.tenant_id = v_tenant_id
+    union all
+    select
+      'rule', r.view_id, r.rule_id, r.name,
+      case when r.enabled then 'enabled' else 'disabled' end, r.created_by, r.created_at
+    from logloom.alert_rules r
+    where r.tenant_id = v_tenant_id
+  ) t on t.view_id = v.view_id
+  where v.tenant_id = v_tenant_id and v.customer is not null
+    and (p_customer is null or v.customer = p_customer);
 end;
 $function$;
 
@@ -31813,8 +33237,8 @@ begin
     if v_state.meant is not null then
       return v_state;
     end if;
-    -- A function that is not known has no meaning, nor has what it is compared with. A text such as
-    -- connect(2) is no function.
+    -- An unknown function is not translated, nor is the value that it is compared with. A text such
+    -- as connect(2) is no function.
     v_end := logloom_private.translation_close(p_state.texts, p_state."at" + 1);
     v_text := logloom_private.translation_text(p_state, p_state."at", v_end, 200);
     v_state := p_state;
@@ -32283,7 +33707,7 @@ begin
   );
   v_source := regexp_replace(v_source, e'/\x01i:', e'\x01(?i)', 'g');
   v_source := regexp_replace(v_source, e'/\x01:', e'\x01', 'g');
-  -- A quote that is not closed says nothing.
+  -- Ignores a quote that is not closed.
   select
     array_agg(m.match[2] order by m.n) filter (where m.match[2] <> '"'),
     array_agg(m.match[1] = '' and m.n > 1 order by m.n) filter (where m.match[2] <> '"')
@@ -32298,7 +33722,6 @@ begin
       || '(?:\\.|[^][(){}|,;:!=<>&~"`\\ \t\r\n\u00a0\x01]|!(?![=~]))*'
       || '|.|$)', 'g'
   ) with ordinality m (match, n);
-  -- cuont(), | wehre, a:1|b:2
   for v_at in 1 .. cardinality(v_state.texts) loop
     if v_state.texts[v_at] = '|' and v_state.glued[v_at] and v_state.glued[v_at + 1]
       and v_state.texts[v_at + 1] ~ '^@?\w' and v_state.texts[v_at + 2] = ':'
@@ -32554,8 +33977,8 @@ begin
   loop
     perform logloom_private.require_intact(v_block);
     v_block_records := 0;
-    -- Counts in numbers of days: a series of timestamps depends on the project's time zone, where a
-    -- day may begin at one o'clock.
+    -- Counts in numbers of days: timestamps depend on the project's time zone, where a day may
+    -- begin at one o'clock.
     for v_day in
       select logloom_private.utc_day(v_block.first_ts) + d.n
       from generate_series(
@@ -32637,8 +34060,8 @@ begin
       'A rule has level, service or both, and days. The plan sets the highest number of days.',
       null),
     ('usage.not_in_views', 403, 'The usage of a tenant is not in views or portal sessions',
-      'Read it as a member, with an API key that has no view, or in a portal session with the part '
-        'usage.', null),
+      'Read it as a member, with an API key without a view, or in a portal session (part '
+        'usage).', null),
     ('usage.months_are_out_of_range', 400, 'Invalid p_months: 1 to 24',
       'Without p_months you get the current month.', null),
     ('usage.too_many_deletions', 429, 'Too many deletions are open (max %s)',
@@ -32676,8 +34099,7 @@ begin
     )
   into v_pointer.open_slot, v_pointer.closed_slot, v_pointer.metered_through, v_metered
   from logloom_private.queue_pointer p;
-  -- The plan names only these two slots. The third is not locked, so that it can be truncated
-  -- meanwhile.
+  -- The plan names only these two slots. The third is not locked and can be truncated meanwhile.
   return query execute $query$
     select u.day, sum(u.events)::bigint, sum(u.bytes)::bigint, sum(u.spans)::bigint
     from (
@@ -32695,6 +34117,57 @@ begin
   $query$
   using v_metered, array[v_pointer.open_slot, v_pointer.closed_slot], p_tenant_id,
     v_pointer.metered_through, p_from;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.users_of_view (
+  p_tenant_id text,
+  p_view_id   uuid
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(
+    select u.name
+    from (
+      select 'API key ' || k.name
+      from logloom.api_keys k
+      where k.tenant_id = p_tenant_id and k.view_id = p_view_id
+        and logloom_private.api_key_status(k.revoked_at, k.expires_at) = 'active'
+      union all
+      select 'member ' || coalesce(m.email, m.user_id)
+      from logloom.tenant_members m
+      where m.tenant_id = p_tenant_id and m.view_id = p_view_id
+      union all
+      select 'portal session ' || coalesce(s.label, s.session_id::text)
+      from logloom.portal_sessions s
+      where s.tenant_id = p_tenant_id and s.view_id = p_view_id
+        and s.revoked_at is null and least(s.expires_at, s.code_expires_at) > now()
+      union all
+      select 'alert rule ' || r.name || coalesce(' of customer ' || v.customer, '')
+      from logloom.alert_rules r
+      join logloom.log_views v on v.tenant_id = r.tenant_id and v.view_id = r.view_id
+      where r.tenant_id = p_tenant_id and p_view_id in (v.view_id, v.parent_view_id)
+      union all
+      select 'log stream ' || l.name || coalesce(' of customer ' || v.customer, '')
+      from logloom.log_streams l
+      join logloom.log_views v on v.tenant_id = l.tenant_id and v.view_id = l.view_id
+      where l.tenant_id = p_tenant_id and p_view_id in (v.view_id, v.parent_view_id)
+      union all
+      select case
+        when s.is_shared or s.created_by = logloom_private.current_user_id()
+          then 'saved search ' || s.name
+        else 'a private saved search of ' || s.created_by
+      end
+      from logloom.saved_searches s
+      where s.tenant_id = p_tenant_id and s.view_id = p_view_id
+    ) u (name)
+    order by u.name
+    limit 10
+  );
 end;
 $function$;
 
@@ -33241,7 +34714,7 @@ begin
   where d.tenant_id = v_tenant_id and d.day < v_from
   order by d.day desc
   limit 1;
-  -- Only the first of all days begins with nothing.
+  -- Only the tenant's first day has no digest before it.
   v_link := coalesce(v_link, '');
   v_verdict.events := 0;
   v_verdict.erased := 0;
@@ -33895,7 +35368,7 @@ begin
   ) then
     return null;
   end if;
-  -- Comes before the step: otherwise quotas and health would wait until a long queue is moved.
+  -- Comes before the step: quotas and health must not wait for a long queue.
   perform logloom_private.meter_queue();
   return case
     when logloom_private.write_step() > 0 then
@@ -34144,6 +35617,27 @@ REVOKE ALL
     jsonb, text)
   FROM PUBLIC, "anon";
 
+CREATE OR REPLACE FUNCTION public.create_alert_silence (
+  p_matcher    jsonb DEFAULT NULL::jsonb,
+  p_from       text  DEFAULT NULL::text,
+  p_to         text  DEFAULT NULL::text,
+  p_comment    text  DEFAULT NULL::text,
+  p_tenant_id  text  DEFAULT NULL::text,
+  p_recurrence jsonb DEFAULT NULL::jsonb
+)
+  RETURNS public.logloom_alert_silence
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.make_alert_silence(
+    p_tenant_id, p_matcher, p_from, p_to, p_comment, p_recurrence
+  );
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."create_alert_silence"(jsonb, text, text, text, text, jsonb) FROM PUBLIC, "anon";
+
 CREATE OR REPLACE FUNCTION public.create_api_key (
   p_tenant_id  text   DEFAULT NULL::text,
   p_name       text   DEFAULT NULL::text,
@@ -34262,7 +35756,7 @@ CREATE OR REPLACE FUNCTION public.create_log_stream (
   AS $function$
 begin
   return logloom_private.make_log_stream(
-    p_tenant_id, p_name, p_query_dsl, p_kind, p_config, p_secrets, p_enabled, p_view_id,
+    null, p_tenant_id, p_name, p_query_dsl, p_kind, p_config, p_secrets, p_enabled, p_view_id,
     p_source
   );
 end;
@@ -34313,6 +35807,19 @@ end;
 $function$;
 
 REVOKE ALL ON FUNCTION "public"."delete_ingest_rule"(uuid, text) FROM PUBLIC, "anon";
+
+CREATE OR REPLACE FUNCTION public.delete_log_stream (
+  p_stream_id uuid DEFAULT NULL::uuid,
+  p_tenant_id text DEFAULT NULL::text
+)
+  RETURNS public.logloom_success
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.remove_log_stream(null, p_stream_id, p_tenant_id);
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION public.delete_logs (
   p_query_dsl text    DEFAULT NULL::text,
@@ -34404,6 +35911,7 @@ begin
     cross join lateral jsonb_array_elements(
       logloom_private.file_things(t, v_tenant_id)
     ) with ordinality i (thing, n)
+    where t.deletes is not null or i.thing -> 'fields' <> t.fields
   );
 end;
 $function$;
@@ -34469,6 +35977,36 @@ end;
 $function$;
 
 REVOKE ALL ON FUNCTION "public"."get_error_group"(text, uuid, timestamp WITH time zone) FROM PUBLIC, "anon";
+
+CREATE OR REPLACE FUNCTION public.get_log_secret_scope (
+  p_tenant_id text DEFAULT NULL::text,
+  p_purpose   text DEFAULT NULL::text
+)
+  RETURNS public.logloom_log_secret_scope
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.read_secret_scope(null, p_tenant_id, p_purpose);
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."get_log_secret_scope"(text, text) FROM PUBLIC, "anon";
+
+CREATE OR REPLACE FUNCTION public.get_log_stream (
+  p_stream_id uuid DEFAULT NULL::uuid,
+  p_tenant_id text DEFAULT NULL::text
+)
+  RETURNS public.logloom_log_stream
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.read_log_stream(null, p_stream_id, p_tenant_id);
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION public.get_tenant_usage (
   p_tenant_id text    DEFAULT NULL::text,
@@ -34760,6 +36298,102 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.list_log_stream_failures (
+  p_stream_id uuid    DEFAULT NULL::uuid,
+  p_limit     integer DEFAULT NULL::integer,
+  p_after     uuid    DEFAULT NULL::uuid,
+  p_tenant_id text    DEFAULT NULL::text
+)
+  RETURNS SETOF public.logloom_log_stream_failure
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select f.*
+  from logloom_private.read_stream_failures(null, p_stream_id, p_limit, p_after, p_tenant_id) f;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.list_log_streams (
+  p_tenant_id text    DEFAULT NULL::text,
+  p_limit     integer DEFAULT NULL::integer,
+  p_after     uuid    DEFAULT NULL::uuid
+)
+  RETURNS SETOF public.logloom_log_stream
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select s.* from logloom_private.read_log_streams(null, p_tenant_id, p_limit, p_after) s;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.list_log_views (
+  p_tenant_id text    DEFAULT NULL::text,
+  p_limit     integer DEFAULT NULL::integer,
+  p_after     uuid    DEFAULT NULL::uuid
+)
+  RETURNS SETOF public.logloom_log_view
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'view', 'view_id',
+    (
+      select v.created_at from logloom.log_views v
+      where v.tenant_id = v_tenant_id and v.view_id = p_after and v.customer is null
+    )
+  );
+begin
+  return query
+  select (logloom_private.log_view_of(v)).*
+  from logloom.log_views v
+  where v.tenant_id = v_tenant_id and v.customer is null
+    and (p_after is null or (v.created_at, v.view_id) < (v_after, p_after))
+  order by v.created_at desc, v.view_id desc
+  limit v_limit;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.list_portal_things (
+  p_tenant_id text    DEFAULT NULL::text,
+  p_customer  text    DEFAULT NULL::text,
+  p_limit     integer DEFAULT NULL::integer,
+  p_after     uuid    DEFAULT NULL::uuid
+)
+  RETURNS SETOF public.logloom_portal_thing
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_things constant public.logloom_portal_thing[] := array(
+    select t from logloom_private.things_of_customers(p_tenant_id, p_customer) t
+  );
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'thing of a customer', 'thing_id',
+    (select t.created_at from unnest(v_things) t where t.thing_id = p_after)
+  );
+begin
+  return query
+  select t.*
+  from unnest(v_things) t
+  where p_after is null or (t.created_at, t.thing_id) < (v_after, p_after)
+  order by t.created_at desc, t.thing_id desc
+  limit logloom_private.list_limit(p_limit);
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."list_portal_things"(text, text, integer, uuid) FROM PUBLIC, "anon";
+
 CREATE OR REPLACE FUNCTION public.list_tenant_audit_events (
   p_tenant_id text    DEFAULT NULL::text,
   p_action    text    DEFAULT NULL::text,
@@ -35023,6 +36657,21 @@ $function$;
 
 REVOKE ALL ON FUNCTION "public"."record_audit_event"(text, text, jsonb, jsonb, text) FROM PUBLIC, "anon";
 
+CREATE OR REPLACE FUNCTION public.revoke_portal_customer (
+  p_tenant_id text DEFAULT NULL::text,
+  p_customer  text DEFAULT NULL::text
+)
+  RETURNS public.logloom_revoked_customer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.end_portal_customer(p_tenant_id, p_customer);
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."revoke_portal_customer"(text, text) FROM PUBLIC, "anon";
+
 CREATE OR REPLACE FUNCTION public.seal_alert_secret (
   p_rule_id uuid DEFAULT NULL::uuid,
   p_digest  text DEFAULT NULL::text,
@@ -35045,6 +36694,37 @@ begin
   return row(true)::public.logloom_success;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION public.set_log_plans (
+  p_plans       jsonb   DEFAULT '[]'::jsonb,
+  p_deleted_ids text[]  DEFAULT '{}'::text[],
+  p_dry_run     boolean DEFAULT true
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_changes public.logloom_file_change[];
+begin
+  begin
+    v_changes := logloom_private.change_plans(p_plans, p_deleted_ids);
+    if p_dry_run is not false then
+      raise exception using errcode = 'triggered_action_exception';
+    end if;
+  exception when triggered_action_exception then
+    -- Everything is undone except the variable.
+    null;
+  end;
+  return jsonb_build_object('changes', v_changes, 'plans', (
+    select jsonb_agg(jsonb_build_object('type', 'plans', 'name', p.plan_id,
+      'fields', to_jsonb(p) - 'plan_id') order by p.plan_id)
+    from logloom.plans p
+  ));
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."set_log_plans"(jsonb, text[], boolean) FROM PUBLIC, "anon", "authenticated";
 
 CREATE OR REPLACE FUNCTION public.set_retention_rules (
   p_tenant_id text  DEFAULT NULL::text,
@@ -35132,6 +36812,19 @@ end;
 $function$;
 
 REVOKE ALL ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) FROM PUBLIC, "anon", "authenticated";
+
+CREATE OR REPLACE FUNCTION public.test_log_stream (
+  p_stream_id uuid DEFAULT NULL::uuid,
+  p_tenant_id text DEFAULT NULL::text
+)
+  RETURNS public.logloom_log_stream
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.request_stream_test(null, p_stream_id, p_tenant_id);
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION public.update_alert_incident (
   p_incident_ids uuid[]  DEFAULT NULL::uuid[],
@@ -35308,6 +37001,27 @@ $function$;
 
 REVOKE ALL ON FUNCTION "public"."update_ingest_rule"(uuid, text, text, jsonb, boolean, jsonb, text) FROM PUBLIC, "anon";
 
+CREATE OR REPLACE FUNCTION public.update_log_stream (
+  p_stream_id uuid    DEFAULT NULL::uuid,
+  p_name      text    DEFAULT NULL::text,
+  p_query_dsl text    DEFAULT NULL::text,
+  p_config    jsonb   DEFAULT NULL::jsonb,
+  p_secrets   jsonb   DEFAULT NULL::jsonb,
+  p_enabled   boolean DEFAULT NULL::boolean,
+  p_view_id   uuid    DEFAULT NULL::uuid,
+  p_tenant_id text    DEFAULT NULL::text
+)
+  RETURNS public.logloom_log_stream
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.change_log_stream(
+    null, p_stream_id, p_name, p_query_dsl, p_config, p_secrets, p_enabled, p_view_id, p_tenant_id
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.verify_audit_trail (
   p_tenant_id text DEFAULT NULL::text,
   p_day_from  date DEFAULT NULL::date,
@@ -35413,8 +37127,7 @@ CREATE OR REPLACE PROCEDURE logloom_private.work (
 declare
   v_deadline constant pg_catalog.timestamptz :=
     pg_catalog.clock_timestamp() + logloom_private.run_time();
-  -- Sleeps are short: a sleep holds a snapshot, and a job that an operator resumes waits until the
-  -- sleep ends.
+  -- Sleeps are short: a sleep holds a snapshot and delays a job that an operator resumes.
   v_sleep_max constant pg_catalog.interval := case p_lane when 'write' then '250 ms' else '1 s' end;
   v_migrated_at constant pg_catalog.timestamptz :=
     (select i.migrated_at from logloom_private.installation i);
@@ -35444,8 +37157,8 @@ begin
       );
     select
       j,
-      -- If next_at is further away than the job ever waits, the clock was set back. Then the job is
-      -- due now.
+      -- A next_at further away than the longest wait means that the clock was set back. Then the
+      -- job is due now.
       case when r.rest <= j.every + '1 minute'::pg_catalog.interval then r.rest else '-1 day' end
         as rest
     into v_due
@@ -35503,6 +37216,9 @@ ALTER TABLE "logloom"."alert_rules"
     (((kind <> 'new_error'::text) OR ((threshold = (0)::double precision) AND (comparison = 'gt'::text) AND (window_minutes = 1) AND (for_minutes = 0) AND (on_absent =
     'ignore'::text) AND (baseline_days IS NULL))));
 
+ALTER TABLE "logloom"."alert_silences"
+  ADD CONSTRAINT "alert_silences_end_or_recur" CHECK (((ends_at IS NOT NULL) OR (recurrence IS NOT NULL)));
+
 ALTER TABLE "logloom"."api_keys"
   ADD CONSTRAINT "api_keys_scopes_are_known" CHECK (((scopes <@ '{ingest,read,audit}'::text[]) AND (cardinality(scopes) > 0)));
 
@@ -35520,6 +37236,15 @@ ALTER TABLE "logloom"."log_streams"
 
 ALTER TABLE "logloom"."log_streams"
   ADD CONSTRAINT "log_streams_source_is_known" CHECK ((source = ANY (ARRAY['logs'::text, 'audit'::text])));
+
+ALTER TABLE "logloom"."log_views"
+  ADD CONSTRAINT "log_views_has_name_or_customer" CHECK (((name IS NULL) = (customer IS NOT NULL)));
+
+ALTER TABLE "logloom"."log_views"
+  ADD CONSTRAINT "log_views_parent_is_of_customer" CHECK (((parent_view_id IS NULL) OR (customer IS NOT NULL)));
+
+ALTER TABLE "logloom"."log_views"
+  ADD CONSTRAINT "log_views_parent_is_of_tenant" FOREIGN KEY (tenant_id, parent_view_id) REFERENCES logloom.log_views(tenant_id, view_id) ON DELETE CASCADE;
 
 ALTER TABLE "logloom"."plans"
   ADD CONSTRAINT "plans_audit_events_per_day_is_not_negative" CHECK ((audit_events_per_day >= 0));
@@ -35628,6 +37353,13 @@ CREATE INDEX error_groups_tenant_id_last_seen_idx ON logloom.error_groups USING 
 
 CREATE INDEX ingest_rule_hours_hour_idx ON logloom.ingest_rule_hours USING btree (hour);
 
+CREATE INDEX log_streams_tenant_id_name_idx ON logloom.log_streams USING btree (tenant_id, name);
+
+CREATE UNIQUE INDEX log_views_of_customers_idx ON logloom.log_views USING btree (tenant_id, customer, parent_view_id, md5(query_dsl)) NULLS NOT DISTINCT
+  WHERE (customer IS NOT NULL);
+
+CREATE INDEX log_views_tenant_id_parent_view_id_idx ON logloom.log_views USING btree (tenant_id, parent_view_id);
+
 CREATE INDEX logs_errors_idx ON ONLY logloom.logs USING btree (write_seq)
   WHERE (level = 'error'::text);
 
@@ -35733,6 +37465,11 @@ CREATE POLICY "log_dashboards_update_creator" ON "logloom"."log_dashboards"
   USING (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))))
   WITH CHECK (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))));
 
+CREATE POLICY "log_views_select_tenant" ON "logloom"."log_views"
+  FOR SELECT
+  TO "authenticated"
+  USING (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (customer IS NULL)));
+
 CREATE POLICY "saved_searches_delete_creator" ON "logloom"."saved_searches"
   FOR DELETE
   TO "authenticated"
@@ -35808,6 +37545,8 @@ COMMENT ON COLUMN "logloom"."alert_rules"."on_absent" IS 'fire: a group of a rul
 
 COMMENT ON COLUMN "logloom"."alert_rules"."view_id" IS 'The view that the rule is evaluated in. Null: all records of the tenant.';
 
+COMMENT ON COLUMN "logloom"."alert_silences"."recurrence" IS '{days, start, minutes, time_zone}: alerts are only silenced in its occurrences. Null: always from starts_at to ends_at.';
+
 COMMENT ON COLUMN "logloom"."api_keys"."last_used_at" IS 'To the minute: it is updated at most once a minute.';
 
 COMMENT ON COLUMN "logloom"."api_keys"."lifetime" IS 'How long the key lasts from its creation, even if a rotation ended it sooner. Null: no end.';
@@ -35816,23 +37555,23 @@ COMMENT ON COLUMN "logloom"."api_keys"."view_id" IS 'The view that the key reads
 
 COMMENT ON COLUMN "logloom"."archive_parts"."generation" IS 'How often the file was written. An erasure writes it again, under another key.';
 
-COMMENT ON COLUMN "logloom"."archive_parts"."newer_key" IS 'The key of a later generation in the bucket, which will replace the part''s file. The database does not know that generation, because the database was restored to an earlier state.';
+COMMENT ON COLUMN "logloom"."archive_parts"."newer_key" IS 'The key of a later generation in the bucket. It will replace the part''s file. The database does not know that generation after a restore to an earlier state.';
 
 COMMENT ON COLUMN "logloom"."archive_parts"."number" IS 'Numbers the parts in the order in which they were created. An erasure checks the parts up to a number.';
 
 COMMENT ON COLUMN "logloom"."archive_parts"."write_seq" IS 'The greatest write sequence that the part''s records may have. Restored records get it.';
 
-COMMENT ON COLUMN "logloom"."audit_events"."actor" IS 'The claim sub of the request, or else its role, or else the database user.';
+COMMENT ON COLUMN "logloom"."audit_events"."actor" IS 'The portal session (portal and its id), or else the claim sub of the request, or else its role, or else the database user.';
 
 COMMENT ON COLUMN "logloom"."audit_events"."client_id" IS 'The OAuth client of the token, if it has one.';
 
 COMMENT ON COLUMN "logloom"."audit_events"."digest" IS 'SHA-256 of salt and content (audit_event_digest). link: SHA-256 of the link before and digest. erased_at: when erase_audit_subject deleted content and salt; digest and link stay.';
 
-COMMENT ON COLUMN "logloom"."audit_events"."position" IS 'The place in the chain of its tenant and UTC day (column day), from 1. Null until the job link_audit_events links the event; always null for the source logloom. The day is the day of linking, which is later than occurred_at if the transaction took long.';
+COMMENT ON COLUMN "logloom"."audit_events"."position" IS 'The place in the chain of its tenant and UTC day (column day), from 1. Null until the job link_audit_events links the event. Always null for the source logloom. The day is the day of linking. It is later than the day of occurred_at if the transaction took long.';
 
 COMMENT ON COLUMN "logloom"."audit_events"."subject" IS 'What the action changed. For the source app: the id of the first target, or empty.';
 
-COMMENT ON COLUMN "logloom"."error_groups"."fingerprint" IS 'Sixteen hexadecimal digits that service, type and place (or template) of the error decide.';
+COMMENT ON COLUMN "logloom"."error_groups"."fingerprint" IS 'Sixteen hexadecimal digits, made from service, type and place (or template) of the error.';
 
 COMMENT ON COLUMN "logloom"."error_groups"."merged_into" IS 'The fingerprint of the group that counts the records of this one.';
 
@@ -35840,13 +37579,13 @@ COMMENT ON COLUMN "logloom"."error_groups"."opened_at" IS 'When the group was ma
 
 COMMENT ON COLUMN "logloom"."error_groups"."records" IS 'How many records arrived. Retention does not lower it; a deletion does.';
 
-COMMENT ON COLUMN "logloom"."error_groups"."resolved_release" IS 'The release that has the mend: only a later release makes the group regress.';
+COMMENT ON COLUMN "logloom"."error_groups"."resolved_release" IS 'The release that fixes the error: only a later release makes the group regress.';
 
 COMMENT ON COLUMN "logloom"."error_groups"."title" IS 'Type and template of the messages. Null once all records of the group are gone.';
 
-COMMENT ON COLUMN "logloom"."error_groups"."users" IS 'The smallest hashes of the users, at most error_users_kept(): a sketch of how many there are (Bar-Yossef et al., Counting Distinct Elements in a Data Stream, 2002). It cannot forget one.';
+COMMENT ON COLUMN "logloom"."error_groups"."users" IS 'The smallest hashes of the users, at most error_users_kept(). They estimate how many users there are (Bar-Yossef et al., Counting Distinct Elements in a Data Stream, 2002). No single user can be removed.';
 
-COMMENT ON COLUMN "logloom"."ingest_rules"."compiled" IS 'The rule as the function ingest applies it: {id, when: [tests that must all hold], do: action}.';
+COMMENT ON COLUMN "logloom"."ingest_rules"."compiled" IS 'The rule as the function ingest applies it: {id, when: [tests, joined by AND], do: action}.';
 
 COMMENT ON COLUMN "logloom"."ingest_rules"."condition" IS 'Selects the events: a filter of the query language. Null: every event.';
 
@@ -35866,6 +37605,8 @@ COMMENT ON COLUMN "logloom"."log_streams"."config" IS 'The destination, in the f
 
 COMMENT ON COLUMN "logloom"."log_streams"."failing_told_at" IS 'When owners got a mail that the stream fails. Null while it works.';
 
+COMMENT ON COLUMN "logloom"."log_streams"."held_at" IS 'When an admin disabled a customer''s stream. Only an admin can enable it again.';
+
 COMMENT ON COLUMN "logloom"."log_streams"."is_proven" IS 'False: if the receiver refuses records, the stream pauses. True: refused records are skipped.';
 
 COMMENT ON COLUMN "logloom"."log_streams"."kept_day" IS 'The oldest day of the tenant that retention still kept when the stream last read.';
@@ -35873,6 +37614,8 @@ COMMENT ON COLUMN "logloom"."log_streams"."kept_day" IS 'The oldest day of the t
 COMMENT ON COLUMN "logloom"."log_streams"."last_answer" IS 'The receiver''s answer to a batch that it refused: the first 500 characters.';
 
 COMMENT ON COLUMN "logloom"."log_streams"."maker" IS 'The user with whose rights the stream reads: the user who created it, or who enabled it last. Null: the project itself.';
+
+COMMENT ON COLUMN "logloom"."log_streams"."name" IS 'Unique among the streams of the tenant itself, and among those of each customer (logloom_private.require_free_stream_name).';
 
 COMMENT ON COLUMN "logloom"."log_streams"."pending_since" IS 'Since when records have been waiting. Null: at the last check none were waiting.';
 
@@ -35882,29 +37625,31 @@ COMMENT ON COLUMN "logloom"."log_streams"."secrets" IS 'The name and the sealed 
 
 COMMENT ON COLUMN "logloom"."log_streams"."source" IS 'logs, or audit: the audit trail. Then positions are its places (logloom_private.audit_place).';
 
+COMMENT ON COLUMN "logloom"."log_views"."customer" IS 'Null for the tenant''s views, which have a name. Otherwise the row binds log streams and alert rules that a customer made in a portal session: they read in parent_view_id (null: the whole tenant), narrowed by query_dsl, the session''s query.';
+
 COMMENT ON COLUMN "logloom"."log_views"."hidden_fields" IS 'Fields that the view does not show: names of fields, attrs, or attrs.PATH.';
 
 COMMENT ON COLUMN "logloom"."log_views"."operations" IS 'The reading operations that the view allows. Null: all except those that list alerts.';
 
 COMMENT ON COLUMN "logloom"."log_views"."query_dsl" IS 'The query that selects the records of the view, without stages. Null: all records.';
 
-COMMENT ON COLUMN "logloom"."log_views"."shows_since" IS 'When the view was created, or when its query or hidden fields last changed. Counts of rules from before this time are discarded.';
+COMMENT ON COLUMN "logloom"."log_views"."shows_since" IS 'When the view was created, or its query or hidden fields last changed. Earlier counts of rules are discarded.';
 
 COMMENT ON COLUMN "logloom"."logs"."received_at" IS 'When the event was committed to the queue.';
 
-COMMENT ON COLUMN "logloom"."logs"."record_bytes" IS 'Bytes of the record''s JSON text as operations return it. Null for records that are older than this column; logloom_private.bytes_of_record handles both.';
+COMMENT ON COLUMN "logloom"."logs"."record_bytes" IS 'Bytes of the record''s JSON text as operations return it. Null for records older than this column. logloom_private.bytes_of_record handles both.';
 
-COMMENT ON COLUMN "logloom"."logs"."ts" IS 'When the event happened, as the client sent it; received_at if the client sent no time.';
+COMMENT ON COLUMN "logloom"."logs"."ts" IS 'When the event happened, as the client sent it. Without that, received_at.';
 
 COMMENT ON COLUMN "logloom"."logs"."write_seq" IS 'The number of the writer''s step that stored the record. Its order is the order of commits.';
 
 COMMENT ON COLUMN "logloom"."plans"."archive_days" IS 'How many days the archive keeps records, counted from their ts. 0: they are not archived.';
 
-COMMENT ON COLUMN "logloom"."plans"."audit_events_per_day" IS 'record_audit_event is refused for the rest of a UTC day once the tenant''s trail has this many events of the day. Triggers and logloom.audit() are not: their events belong to changes.';
+COMMENT ON COLUMN "logloom"."plans"."audit_events_per_day" IS 'When the tenant''s trail has this many events of a UTC day, record_audit_event is refused for the rest of the day. Triggers and logloom.audit() are not refused: their events belong to changes.';
 
 COMMENT ON COLUMN "logloom"."plans"."audit_retention_days" IS 'How many days the audit events of the project''s own tables and programs are kept.';
 
-COMMENT ON COLUMN "logloom"."plans"."concurrent_scans" IS 'Searches of a tenant that may run longer than search_free_time at the same time. One more may run in views and portals. All others wait for their turn. The first search may also use this number minus one parallel workers.';
+COMMENT ON COLUMN "logloom"."plans"."concurrent_scans" IS 'Searches of a tenant that may run longer than search_free_time at the same time. One more may run in views and portals. All others wait for their turn. The first search may also use parallel workers: this number minus one.';
 
 COMMENT ON COLUMN "logloom"."plans"."concurrent_searches" IS 'Searches, statistics, tails and previews of a tenant that may run at once. At most half of them may be in views and portals. Any further call gets PT429.';
 
@@ -35920,7 +37665,7 @@ COMMENT ON COLUMN "logloom"."plans"."max_alert_silences" IS 'Silences of a tenan
 
 COMMENT ON COLUMN "logloom"."plans"."max_api_keys" IS 'API keys that a tenant may have, not counting revoked and expired keys.';
 
-COMMENT ON COLUMN "logloom"."plans"."max_baseline_rules" IS 'Alert rules with a baseline. The values of one take 1 MB; with by up to 4 MB.';
+COMMENT ON COLUMN "logloom"."plans"."max_baseline_rules" IS 'Alert rules with a baseline. Each takes 1 MB for its values, with "by" up to 4 MB.';
 
 COMMENT ON COLUMN "logloom"."plans"."max_error_groups" IS 'Error groups of a tenant. Errors beyond them are counted together. A group takes 2 to 30 kB.';
 
@@ -35950,7 +37695,7 @@ COMMENT ON COLUMN "logloom"."portal_sessions"."customer" IS 'The host''s own id 
 
 COMMENT ON COLUMN "logloom"."portal_sessions"."last_used_at" IS 'Exact to the minute, because it is updated once a minute and not for each request.';
 
-COMMENT ON COLUMN "logloom"."portal_sessions"."limits" IS 'The limits that the usage part shows: monthly_events, monthly_bytes.';
+COMMENT ON COLUMN "logloom"."portal_sessions"."limits" IS 'The limits that the usage part shows (monthly_events, monthly_bytes), and how many streams and rules the customer can make.';
 
 COMMENT ON COLUMN "logloom"."portal_sessions"."origins" IS 'Origins of the pages that may frame the portal.';
 
@@ -35976,17 +37721,17 @@ COMMENT ON COLUMN "logloom"."tenant_members"."email" IS 'A label, given when the
 
 COMMENT ON COLUMN "logloom"."tenant_members"."role" IS 'A viewer reads within view_id. A member reads, and keeps saved searches and alert rules. An admin also changes keys, settings and views, and deletes. An owner also changes members.';
 
-COMMENT ON COLUMN "logloom"."tenant_members"."user_id" IS 'The claim sub of the user''s tokens: auth.users.id, or the id at another identity provider. Therefore it has no foreign key.';
+COMMENT ON COLUMN "logloom"."tenant_members"."user_id" IS 'The claim sub of the user''s tokens: auth.users.id, or the id at another identity provider. It has no foreign key because of the latter.';
 
 COMMENT ON COLUMN "logloom"."tenant_members"."view_id" IS 'The view that a viewer reads in.';
 
-COMMENT ON COLUMN "logloom"."tenant_settings"."retention_days" IS 'May be above the plan''s limit after a change of plan; the limit then applies.';
+COMMENT ON COLUMN "logloom"."tenant_settings"."retention_days" IS 'May be above the limit of the plan after a change of plan. The limit then applies.';
 
-COMMENT ON COLUMN "logloom"."tenant_settings"."rules_days_max" IS 'The most days of the rules, now or earlier. Null: there are no rules, and no day is left that earlier rules applied to.';
+COMMENT ON COLUMN "logloom"."tenant_settings"."rules_days_max" IS 'The most days of the rules, now or earlier. Null: there are no rules, and no day is left from earlier rules.';
 
 COMMENT ON COLUMN "logloom"."usage_days"."dropped" IS 'Events that ingest rules removed. They are in events only if settings.count_dropped is on.';
 
-COMMENT ON COLUMN "logloom"."usage_days"."refused" IS 'Records that the database itself made for the tenant, such as those of logloom.log(), and that its limits did not allow.';
+COMMENT ON COLUMN "logloom"."usage_days"."refused" IS 'Records that the database itself made for the tenant (such as by logloom.log()) and that the limits refused.';
 
 COMMENT ON COLUMN "logloom"."usage_days"."spans" IS 'How many of the events are spans, or events of spans. Queued batches are not in it yet.';
 
@@ -35998,55 +37743,55 @@ COMMENT ON COLUMN "logloom_private"."alert_rounds"."staged_by" IS 'The backend w
 
 COMMENT ON COLUMN "logloom_private"."archive_bucket"."bucket" IS 'The bucket of the last check. prefix, checked_at and problem belong to the same check.';
 
-COMMENT ON COLUMN "logloom_private"."archive_bucket"."compared_through" IS 'The last key that the current comparison with archive_parts has finished; null if none is running.';
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."compared_through" IS 'The last key that the current comparison with archive_parts has finished. Null if none is running.';
 
-COMMENT ON COLUMN "logloom_private"."archive_bucket"."installation_id" IS 'Identifies the owner of the files. It is stored in <prefix>/logloom.json, so that no two installations share a prefix.';
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."installation_id" IS 'Identifies the owner of the files. It is stored in <prefix>/logloom.json: two installations cannot share a prefix.';
 
-COMMENT ON COLUMN "logloom_private"."archive_bucket"."note_key" IS 'Signs the notes of erasures, so that access to the bucket is not enough to erase records here.';
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."note_key" IS 'Signs the notes of erasures: access to the bucket is not enough to erase records here.';
 
-COMMENT ON COLUMN "logloom_private"."archive_bucket"."planned_through" IS 'The last tenant that the current round of planning has finished; null if no round is running.';
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."planned_through" IS 'The last tenant that the current round of planning has finished. Null if no round is running.';
 
 COMMENT ON COLUMN "logloom_private"."archive_bucket"."problem" IS 'What the last check of the bucket found wrong. Nothing is archived until it is null.';
 
-COMMENT ON COLUMN "logloom_private"."archive_bucket"."restored_at" IS 'When compare_archive_anew() last ran, after a restore. Files that were in the bucket then but that the database does not know are newer than the restored state, and are kept.';
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."restored_at" IS 'When compare_archive_anew() last ran, after a restore. Files that the bucket had then and the database does not know are newer than the restored state. They are kept.';
 
-COMMENT ON COLUMN "logloom_private"."archive_erasures"."emptied" IS 'Parts that contained only matches, so their objects were deleted.';
+COMMENT ON COLUMN "logloom_private"."archive_erasures"."emptied" IS 'Parts that contained only matches. Their objects were deleted.';
 
-COMMENT ON COLUMN "logloom_private"."archive_erasures"."noted_at" IS 'When the bucket got the erasure''s note, or when it was found that no note is needed. Null: the note is still to be written.';
+COMMENT ON COLUMN "logloom_private"."archive_erasures"."noted_at" IS 'When the bucket got the erasure''s note, or when no note was found to be needed. Null: the note is still to be written.';
 
-COMMENT ON COLUMN "logloom_private"."archive_notes"."is_ours" IS 'False: not signed by archive_bucket.note_key, so it was ignored.';
+COMMENT ON COLUMN "logloom_private"."archive_notes"."is_ours" IS 'False: not signed by archive_bucket.note_key, and ignored.';
 
 COMMENT ON COLUMN "logloom_private"."archive_notes"."is_read" IS 'False: found in the bucket, but not read yet.';
 
-COMMENT ON COLUMN "logloom_private"."archive_notes"."to_repeat" IS 'The content of a note whose erasure retention must still repeat; null otherwise.';
+COMMENT ON COLUMN "logloom_private"."archive_notes"."to_repeat" IS 'The content of a note whose erasure retention must repeat, otherwise null.';
 
 COMMENT ON COLUMN "logloom_private"."archive_passes"."position_ts" IS 'The last record (position_ts, position_id) that is in a written and verified file.';
 
 COMMENT ON COLUMN "logloom_private"."block_columns"."codes" IS 'The places of values in dictionary, minus 129. If there are more than 256 distinct values, wide_codes has the places themselves. Both are null if all values are equal.';
 
-COMMENT ON COLUMN "logloom_private"."block_columns"."filter" IS 'A Bloom filter over the values. Only for fields that have bloom in logloom_private.record_fields, and only if their dictionary is large or missing.';
+COMMENT ON COLUMN "logloom_private"."block_columns"."filter" IS 'A Bloom filter over the values. Only for fields with bloom in logloom_private.record_fields, if their dictionary is large or missing.';
 
-COMMENT ON COLUMN "logloom_private"."block_columns"."kind" IS 'How the values are stored. dictionary: the distinct values by frequency, with counts and codes. numbers: whole numbers. templated: like dictionary, but the dictionary has templates; digits has the digits of all values, in the order of code and position. hexadecimal: ids of one form, which the only template shows with f for each digit; digits has their bytes. texts: the values themselves.';
+COMMENT ON COLUMN "logloom_private"."block_columns"."kind" IS 'How the values are stored. dictionary: the distinct values by frequency, with counts and codes. numbers: whole numbers. templated: like dictionary, but with templates. digits has the digits of all values, in the order of code and position. hexadecimal: ids of one form. The only template shows it with f for each digit; digits has the bytes. texts: the values themselves.';
 
-COMMENT ON COLUMN "logloom_private"."block_columns"."name" IS 'One of: a field of logloom_private.column_fields; "attrs." and a key, with JSON texts as values; or attrs. attrs has the keys that are too rare or too long for a column of their own: {} if a record has no such key, null if its attrs is null.';
+COMMENT ON COLUMN "logloom_private"."block_columns"."name" IS 'One of: a field of logloom_private.column_fields; "attrs." and a key, with JSON texts as values; or attrs. attrs has the keys that are too rare or too long for a column. {}: no such key. Null: the record''s attrs is null.';
 
 COMMENT ON COLUMN "logloom_private"."blocks"."batch_codes" IS 'For each record: the number of its batch, minus 129. With more than 256 batches, wide_batch_codes has the number itself. Both are null if there is one batch.';
 
-COMMENT ON COLUMN "logloom_private"."blocks"."batch_prefixes" IS 'The ids of the batches that the records came in, 14 bytes each: the last 16 bits of a batch id are 0. batch_received_at and batch_write_seqs give each batch''s time of receipt and write sequence.';
+COMMENT ON COLUMN "logloom_private"."blocks"."batch_prefixes" IS 'The ids of the batches of the records, 14 bytes each: the last 16 bits of a batch id are 0. batch_received_at and batch_write_seqs give each batch''s time of receipt and write sequence.';
 
 COMMENT ON COLUMN "logloom_private"."blocks"."bytes" IS 'The compressed size of the block and its columns, without indexes.';
 
 COMMENT ON COLUMN "logloom_private"."blocks"."checksum" IS 'logloom_private.block_checksum of the block and its columns.';
 
-COMMENT ON COLUMN "logloom_private"."blocks"."damaged_at" IS 'When a verification found that the checksum differs. Readers skip the block, with a warning. Null again once a verification finds the block intact.';
+COMMENT ON COLUMN "logloom_private"."blocks"."damaged_at" IS 'When a verification found that the checksum differs. Readers skip the block, with a warning. Null again when a verification finds the block intact.';
 
-COMMENT ON COLUMN "logloom_private"."blocks"."holds_counts" IS 'True: logloom_private.log_counts does not count these records, so queries read the block to count them. For tenants with few records a day. False: log_counts counts the records, and all are of one day.';
+COMMENT ON COLUMN "logloom_private"."blocks"."holds_counts" IS 'True: logloom_private.log_counts does not count these records. Queries read the block to count them. For tenants with few records a day. False: log_counts counts the records, and all are of one day.';
 
 COMMENT ON COLUMN "logloom_private"."blocks"."id_indexes" IS 'For each record: the last two bytes of its id, as a signed number.';
 
-COMMENT ON COLUMN "logloom_private"."blocks"."kept_days" IS 'The days that a retention rule gave the records when they were sealed. Null: the tenant''s retention.';
+COMMENT ON COLUMN "logloom_private"."blocks"."kept_days" IS 'The days that a retention rule gave the records at their sealing. Null: the tenant''s retention.';
 
-COMMENT ON COLUMN "logloom_private"."blocks"."offset_records" IS 'For looking up a single message, with an entry for templates 1, 17, 33 …: how many messages come before those of the template. offset_digits: how many digits come before them. offset_bytes: how many bytes of templates come before it.';
+COMMENT ON COLUMN "logloom_private"."blocks"."offset_records" IS 'For looking up a single message: how many messages come before template 1, 17, 33 …. offset_digits: how many digits. offset_bytes: how many bytes of templates.';
 
 COMMENT ON COLUMN "logloom_private"."blocks"."run_digits" IS 'For each run: how many digits come before the digits of its messages.';
 
@@ -36056,21 +37801,21 @@ COMMENT ON COLUMN "logloom_private"."blocks"."run_words" IS 'For each run: the w
 
 COMMENT ON COLUMN "logloom_private"."blocks"."separator" IS 'Ends each template in templates. No message of the block contains it.';
 
-COMMENT ON COLUMN "logloom_private"."blocks"."template_records" IS 'How many records have each template, over all runs. The records of a template are adjacent and sorted by ts, so its first and last position tell when it was first and last seen in the block. Its last position is the sum of the counts up to its own, plus run_records of all runs without messages before it.';
+COMMENT ON COLUMN "logloom_private"."blocks"."template_records" IS 'How many records have each template, over all runs. The records of a template are adjacent and sorted by ts. Its first and last position tell when it was first and last seen. The last position is the sum of the counts so far and of run_records of earlier runs without messages.';
 
 COMMENT ON COLUMN "logloom_private"."blocks"."templates" IS 'The templates of each run, in order, each ended by the separator.';
 
-COMMENT ON COLUMN "logloom_private"."blocks"."ts_unit" IS 'The unit of ts in microseconds: 1000, or 1 if a record needs it. A record''s ts is first_ts plus a number of units. That number is split over four columns, lowest bits first: ts_low (16 bits, minus 32768), ts_middle (8, minus 128), ts_high (16, minus 32768), ts_top (8, minus 128). Except for ts_low, a column is null if all its bits are 0.';
+COMMENT ON COLUMN "logloom_private"."blocks"."ts_unit" IS 'The unit of ts in microseconds: 1000, or 1 if a record needs it. A record''s ts is first_ts plus a number of units. That number is split over four columns, lowest bits first: ts_low (16 bits), ts_middle (8), ts_high (16), ts_top (8). Each is stored minus half of its range. Except for ts_low, a column is null if all its bits are 0.';
 
 COMMENT ON COLUMN "logloom_private"."blocks"."weight" IS 'How much the block counts towards settings.seal_block_bytes when blocks are merged.';
 
-COMMENT ON COLUMN "logloom_private"."canary_rounds"."doubled" IS 'The number of records that a count found beyond the records sent in the last hour.';
+COMMENT ON COLUMN "logloom_private"."canary_rounds"."doubled" IS 'How many records a count found beyond those sent in the last hour.';
 
 COMMENT ON COLUMN "logloom_private"."canary_rounds"."key_id" IS 'The API key of the round. It is deleted when the round ends. Its value is not stored.';
 
 COMMENT ON COLUMN "logloom_private"."canary_rounds"."missing" IS 'How many acknowledged records of the last hour were not counted.';
 
-COMMENT ON COLUMN "logloom_private"."idempotency_keys"."response" IS 'The answer. If the request came in slices: an object with the answer to each slice, by number.';
+COMMENT ON COLUMN "logloom_private"."idempotency_keys"."response" IS 'The answer. If the request came in slices: an object with the answer to each slice.';
 
 COMMENT ON COLUMN "logloom_private"."ingest_tokens"."created_by" IS 'The token ends when this user may no longer send. Null: created with the project''s secret key.';
 
@@ -36080,15 +37825,15 @@ COMMENT ON COLUMN "logloom_private"."installation"."created_extensions" IS 'Exte
 
 COMMENT ON COLUMN "logloom_private"."installation"."created_schemas" IS 'Schemas that installing created, besides our own.';
 
-COMMENT ON COLUMN "logloom_private"."installation"."cursor_key" IS 'The key that seals the cursors that tenants get.';
+COMMENT ON COLUMN "logloom_private"."installation"."cursor_key" IS 'The key that seals the cursors of tenants.';
 
 COMMENT ON COLUMN "logloom_private"."installation"."host_pre_request" IS 'The name of the project''s own pre-request function, from pgrst.db_pre_request. Our function calls it first.';
 
-COMMENT ON COLUMN "logloom_private"."installation"."other_url" IS 'SUPABASE_URL of the last edge function health that called, if it differs from project_url; otherwise null.';
+COMMENT ON COLUMN "logloom_private"."installation"."other_url" IS 'SUPABASE_URL of the last edge function health that called. Null if it equals project_url.';
 
 COMMENT ON COLUMN "logloom_private"."installation"."own_oid" IS 'The oid of this table when it was created. If it differs now, the database was restored from a dump.';
 
-COMMENT ON COLUMN "logloom_private"."installation"."project_url" IS 'SUPABASE_URL of the first edge function that asked this database for work. A copy of the database keeps it, and gives no work to functions of another project.';
+COMMENT ON COLUMN "logloom_private"."installation"."project_url" IS 'SUPABASE_URL of the first edge function that asked this database for work. A copy of the database keeps it. So it gives no work to functions of another project.';
 
 COMMENT ON COLUMN "logloom_private"."jobs"."failures" IS 'Failed steps since the last success.';
 
@@ -36096,13 +37841,13 @@ COMMENT ON COLUMN "logloom_private"."jobs"."failures_allowed" IS 'Health is degr
 
 COMMENT ON COLUMN "logloom_private"."jobs"."is_paused" IS 'Pauses the job. A change takes effect within a second.';
 
-COMMENT ON COLUMN "logloom_private"."jobs"."lane" IS 'Jobs in the same lane run one after another, so that no slow job delays the writer. pg_cron runs the lanes write, send (may wait for HTTP) and tend. The edge function ingest runs the lane ingest while pg_cron runs no job.';
+COMMENT ON COLUMN "logloom_private"."jobs"."lane" IS 'Jobs in the same lane run one after another. Slow jobs have lanes of their own. pg_cron runs the lanes write, send (may wait for HTTP) and tend. The edge function ingest runs the lane ingest while pg_cron runs no job.';
 
-COMMENT ON COLUMN "logloom_private"."jobs"."next_at" IS 'When the job is due; set it to now() to run it at once. This and the following columns are updated when something changes. Otherwise, to save writes, only a dozen times within silence, or every 30 seconds.';
+COMMENT ON COLUMN "logloom_private"."jobs"."next_at" IS 'When the job is due; set it to now() to run it at once. This and the following columns are updated when something changes. Otherwise only a dozen times within silence, or every 30 seconds.';
 
 COMMENT ON COLUMN "logloom_private"."jobs"."silence" IS 'Health is degraded if the last success is longer ago than this. Before the first success, made_at counts instead.';
 
-COMMENT ON COLUMN "logloom_private"."jobs"."step" IS 'The function that does one bounded piece of work. It returns how long to wait before the next piece, or null if nothing is left: the job then waits for the interval in every.';
+COMMENT ON COLUMN "logloom_private"."jobs"."step" IS 'The function that does one bounded piece of work. Returns the wait before the next piece. Null: the job waits for its interval (column every).';
 
 COMMENT ON COLUMN "logloom_private"."log_counts"."count_id" IS 'Makes the primary key unique, because a minute may have several rows.';
 
@@ -36110,13 +37855,13 @@ COMMENT ON COLUMN "logloom_private"."log_counts"."events" IS 'How many records; 
 
 COMMENT ON COLUMN "logloom_private"."log_counts"."is_delta" IS 'True: added since the rows of the minute were last summed up.';
 
-COMMENT ON COLUMN "logloom_private"."log_counts"."is_other" IS 'True: the row counts all services beyond max_counted_services() together; service is null. If a minute has such a row, the counts cannot answer for a single service in this minute.';
+COMMENT ON COLUMN "logloom_private"."log_counts"."is_other" IS 'True: the row counts all services beyond max_counted_services() together, and service is null. In such a minute the counts cannot answer for a single service.';
 
 COMMENT ON COLUMN "logloom_private"."notifications"."address" IS 'An address that is a secret is sealed: only the function logloom-notify can open it.';
 
-COMMENT ON COLUMN "logloom_private"."queue"."batch_key" IS 'UUIDv7 whose last 16 bits are 0. With an event''s index in these bits it is the record''s id.';
+COMMENT ON COLUMN "logloom_private"."queue"."batch_key" IS 'UUIDv7 whose last 16 bits are 0. With an event''s index in these bits it is the id of the record.';
 
-COMMENT ON COLUMN "logloom_private"."queue"."bytes" IS 'Size of the request body, less the share of dropped events unless settings.count_dropped.';
+COMMENT ON COLUMN "logloom_private"."queue"."bytes" IS 'Size of the request body, without the share of dropped events (unless settings.count_dropped).';
 
 COMMENT ON COLUMN "logloom_private"."queue"."dropped" IS 'Events of the request that ingest rules removed. A request may have no other events.';
 
@@ -36140,7 +37885,7 @@ COMMENT ON COLUMN "logloom_private"."retention_place"."failing_since" IS 'Since 
 
 COMMENT ON COLUMN "logloom_private"."retention_place"."rules_through" IS 'The last tenant with retention rules that is finished. Null: all are. rules_day: the last finished day of the next one.';
 
-COMMENT ON COLUMN "logloom_private"."retention_place"."spans_through" IS 'The last tenant whose blocks were checked for spans that are longer than its retention allows. Null: all were checked.';
+COMMENT ON COLUMN "logloom_private"."retention_place"."spans_through" IS 'The last tenant whose blocks were checked for too long spans. Null: all were checked.';
 
 COMMENT ON COLUMN "logloom_private"."retention_place"."tenant_through" IS 'The last finished tenant of the column day.';
 
@@ -36148,11 +37893,11 @@ COMMENT ON COLUMN "logloom_private"."retention_place"."today" IS 'The UTC day th
 
 COMMENT ON COLUMN "logloom_private"."sealing_days"."checked_at" IS 'When the last pass over all tenants of the day ended.';
 
-COMMENT ON COLUMN "logloom_private"."sealing_days"."checked_through" IS 'The last tenant that the current pass over the day has finished; null if no pass is running.';
+COMMENT ON COLUMN "logloom_private"."sealing_days"."checked_through" IS 'The last tenant that the current pass over the day has finished. Null if no pass is running.';
 
 COMMENT ON COLUMN "logloom_private"."sealing_days"."differences" IS 'How many blocks were discarded because they differed from their records.';
 
-COMMENT ON COLUMN "logloom_private"."sealing_days"."prepared_by" IS 'The transaction that copied the remaining rows into the table that will replace the partition.';
+COMMENT ON COLUMN "logloom_private"."sealing_days"."prepared_by" IS 'The transaction that made the copy which will replace the partition.';
 
 COMMENT ON COLUMN "logloom_private"."sealing_days"."removed_by" IS 'The last transaction that sealed records of the partition.';
 
@@ -36280,13 +38025,13 @@ COMMENT ON COLUMN "logloom_private"."settings"."writing_clients" IS 'client_id o
 
 COMMENT ON COLUMN "logloom_private"."storage"."bytes" IS 'The file sizes of partitions and queue, plus the content of blocks.';
 
-COMMENT ON COLUMN "logloom_private"."storage"."dropped_day" IS 'The day that was chosen last. If it is chosen again, dropping it failed: the next try waits for the next run.';
+COMMENT ON COLUMN "logloom_private"."storage"."dropped_day" IS 'The day that was chosen last. If the same day is chosen again, dropping it has failed: the next run tries again.';
 
-COMMENT ON COLUMN "logloom_private"."storage"."is_dropping" IS 'True: settings.max_storage_bytes was reached, and days are dropped until 95 % of it is used.';
+COMMENT ON COLUMN "logloom_private"."storage"."is_dropping" IS 'True: settings.max_storage_bytes was reached. Days are dropped until 95 % of it is used.';
 
-COMMENT ON COLUMN "logloom_private"."storage"."is_stuck" IS 'True: no day is left to drop, because today and yesterday always stay. At the limit, ingest is refused.';
+COMMENT ON COLUMN "logloom_private"."storage"."is_stuck" IS 'True: no day is left to drop, since today and yesterday always stay. At the limit, ingest is refused.';
 
-COMMENT ON COLUMN "logloom_private"."storage"."limit_day" IS 'The day that is being dropped for all tenants because storage is full. It comes before the daily retention, which then continues. Null: none.';
+COMMENT ON COLUMN "logloom_private"."storage"."limit_day" IS 'The day that is being dropped for all tenants because storage is full. It comes before the daily retention. Null: none.';
 
 COMMENT ON COLUMN "logloom_private"."storage"."overtakes_archive" IS 'True: limit_day is dropped without waiting for the archive.';
 
@@ -36296,7 +38041,7 @@ COMMENT ON COLUMN "logloom_private"."storage"."told_percent" IS 'The last thresh
 
 COMMENT ON COLUMN "logloom_private"."verifications"."archive_day_through" IS 'The last verified archived day of archive_tenant_through. All tenants before this tenant are verified. The archive is verified last.';
 
-COMMENT ON COLUMN "logloom_private"."verifications"."block_through" IS 'The last verified block_id. Blocks come first, then each tenant''s records.';
+COMMENT ON COLUMN "logloom_private"."verifications"."block_through" IS 'The last verified block_id. Blocks are verified first, then the records of each tenant.';
 
 COMMENT ON COLUMN "logloom_private"."verifications"."records" IS 'The number of records whose counts and ids were compared.';
 
@@ -36304,15 +38049,15 @@ COMMENT ON COLUMN "logloom_private"."verifications"."tenant_through" IS 'The las
 
 COMMENT ON FUNCTION "logloom"."audit"(text, jsonb, jsonb, text) IS 'For SQL of the project: records an event in the audit trail, in the caller''s transaction, and returns its id. targets: what was changed, [{"type": "invoice", "id": "42"}]. The actor is the user of the request, or else the role. p_tenant_id: for roles other than anon and authenticated; the tenant of the token by default. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "logloom"."audit_table"(regclass, text[], text[], text) IS 'Records each insert, update, delete and truncate of a table in the audit trail, by triggers. The table''s owner calls it; a second call replaces the first. columns: the columns whose values are recorded (default: all). ignore: columns that are never recorded. tenant: the column with the tenant of a row; without it, or where it is null, the tenant of the token. A change without a tenant is not recorded. Errors: PT400.';
+COMMENT ON FUNCTION "logloom"."audit_table"(regclass, text[], text[], text) IS 'Records each insert, update, delete and truncate of a table in the audit trail, by triggers. The table''s owner calls it. A second call replaces the first. columns: the columns whose values are recorded (default: all). ignore: columns that are never recorded. tenant: the column with a row''s tenant. Without it, or if it is null, the tenant of the token counts. A change without a tenant is not recorded. Errors: PT400.';
 
-COMMENT ON FUNCTION "logloom"."log"(text, text, jsonb, text, text) IS 'Logs a record in the caller''s transaction, for the token''s tenant, or for p_tenant_id if service_role or the owner calls. It becomes visible after the commit. Raises no error.';
+COMMENT ON FUNCTION "logloom"."log"(text, text, jsonb, text, text) IS 'Logs a record in the caller''s transaction, for the token''s tenant. service_role and the owner may name p_tenant_id. It becomes visible after the commit. Raises no error.';
 
 COMMENT ON FUNCTION "logloom"."unaudit_table"(regclass) IS 'Removes the triggers of logloom.audit_table(). The events stay.';
 
 COMMENT ON FUNCTION "public"."acknowledge_alert"(uuid) IS 'Acknowledges an alert. Acknowledging the last alert of an incident acknowledges the incident. Repeating it changes nothing. Errors: PT400, PT401, PT404.';
 
-COMMENT ON FUNCTION "public"."add_tenant_member"(text, text, text, text, uuid) IS 'Adds a user to the tenant and returns the member. p_user_id: the claim sub of their tokens. p_email alone is enough for a user of Supabase Auth. p_role: viewer, member, admin or owner. p_view_id: the view that a viewer reads in. For owners. The first call also makes the caller an owner, and from then on nobody else belongs to the tenant. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."add_tenant_member"(text, text, text, text, uuid) IS 'Adds a user to the tenant and returns the member. p_user_id: the claim sub of their tokens. p_email alone is enough for a user of Supabase Auth. p_role: viewer, member, admin or owner. p_view_id: the view that a viewer reads in. For owners. The first call also makes the caller an owner. From then on only members belong to the tenant. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."apply_tenant_files"(jsonb, text[], text) IS 'Makes the tenant as the documents describe it, in one transaction, and returns the changes. p_documents: at most 1,000 objects {type, name, renamed_from, fields}. Each change has the checks, limits and audit events of the operation for it. What is not described stays, except in p_pruned_types, whose things are deleted. details of an error has the index of its document. Errors: PT400, PT401, PT403, PT404, PT408, PT409, PT429.';
 
@@ -36320,11 +38065,11 @@ COMMENT ON FUNCTION "public"."check_plan_feature"(text) IS 'Tells whether the pl
 
 COMMENT ON FUNCTION "public"."claim_alert_notifications"(integer) IS 'The edge function logloom-notify calls it to claim due notifications. p_limit: 1 to 100. A notification that is not settled in time is due again. Errors: PT400, PT409 (another project''s database).';
 
-COMMENT ON FUNCTION "public"."claim_log_archive_work"() IS 'For the edge function logloom-archive: returns the next piece of work, null if there is none. Work that is not settled in time is given out again. Errors: PT409 (another project''s database).';
+COMMENT ON FUNCTION "public"."claim_log_archive_work"() IS 'For the edge function logloom-archive: returns the next piece of work, or null. Work that is not settled in time is given out again. Errors: PT409 (another project''s database).';
 
 COMMENT ON FUNCTION "public"."claim_log_streams"(integer) IS 'The edge function logloom-stream calls it to claim due streams. p_limit: 1 to 100. A stream that is not settled in time is due again. Errors: PT400, PT409 (another project''s database).';
 
-COMMENT ON FUNCTION "public"."complete_alert_notification"(uuid, uuid) IS 'The edge function logloom-notify calls it before each attempt. Returns the body of a claimed notification with the link to the console and the newest records; null if the claim has ended. Errors: PT400.';
+COMMENT ON FUNCTION "public"."complete_alert_notification"(uuid, uuid) IS 'The edge function logloom-notify calls it before each attempt. Returns the body of a claimed notification with the link to the console and the newest records. Null if the claim has ended. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."confirm_alert_address"(text, text) IS 'Confirms the email address of an alert rule by the six digits that were mailed to it. Returns {"success": true}. A code is valid for 24 hours and five attempts. Errors: PT400, PT401.';
 
@@ -36332,23 +38077,23 @@ COMMENT ON FUNCTION
   "public"."create_alert_rule"(text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, uuid, jsonb,
   text) IS 'Creates an alert rule and returns it. p_comparison: gt, gte, lt, lte, eq or neq. p_window_minutes: 1 to 1440. p_cooldown_minutes: 0 to 10080. p_notification_destinations: email and webhook, with addresses in p_notification_config (email, webhook_url); slack, discord, teams and pagerduty, with sealed addresses in p_secrets (slack_url, discord_url, teams_url, pagerduty_key). p_view_id: the view that the rule is evaluated in; for admins. p_saved_search_id: the saved search whose name and query are the defaults. p_for_minutes: 0 to 1440. p_on_absent: ignore or fire. p_group_wait_seconds: 0 to 3600. p_baseline: {"days": 3 to 7, "deviations": n} fires when the value is n deviations from what is usual; p_threshold may then be left out. p_kind: query, or new_error for a rule that fires for each error group that is new or regressed and whose records p_query_dsl finds (default: all); it takes no condition. Errors: PT400 (also the plan''s limits), PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."create_alert_silence"(jsonb, text, text, text, text) IS 'Alerts that match p_matcher are not sent from p_from (default: now) to p_to. p_matcher: {"rule_id": …}, {"group": {field: text}}, both, or {} for all. Rules are still evaluated, and their alerts recorded. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."create_alert_silence"(jsonb, text, text, text, text, jsonb) IS 'Alerts that match p_matcher are not sent from p_from (default: now) to p_to. p_matcher: {"rule_id": …}, {"group": {field: text}}, both, or {} for all. Rules are still evaluated, and their alerts recorded. p_recurrence: {days, start, minutes, time_zone}, only these times; p_to may then be missing. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."create_api_key"(text, text, text, text[], uuid) IS 'Creates an API key and returns it with key_value, which is shown only now. p_name: 1 to 100 characters after trimming. p_expires_at: none by default. p_scopes: ingest (default), read, audit. p_view_id: the view that the key reads in, only for the scope read; none by default. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."create_api_key"(text, text, text, text[], uuid) IS 'Creates an API key and returns it. Only this answer has key_value. p_name: 1 to 100 characters after trimming. p_expires_at: none by default. p_scopes: ingest (default), read, audit. p_view_id: the view that the key reads in (only for the scope read). None by default. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."create_ingest_rule"(text, text, text, jsonb, boolean, jsonb) IS 'Adds an ingest rule after the others and returns it. For admins. p_name: 1 to 100 characters after trimming. p_condition: tests of fields and top-level attributes joined by AND; every event by default. p_action: {type: mask, drop, sample, parse, set, remove or level, …}. p_is_on: true by default. p_secrets: {hash_key: sealed text}, the key of the hashes in all masks. Errors: PT400 (also the plan''s limit), PT401, PT403, PT409 (the name is taken).';
+COMMENT ON FUNCTION "public"."create_ingest_rule"(text, text, text, jsonb, boolean, jsonb) IS 'Adds an ingest rule after the others and returns it. For admins. p_name: 1 to 100 characters after trimming. p_condition: tests of fields and top-level attributes, joined by AND. Every event by default. p_action: {type: mask, drop, sample, parse, set, remove or level, …}. p_is_on: true by default. p_secrets: {hash_key: sealed text}, the key of the hashes in all masks. Errors: PT400 (also the plan''s limit), PT401, PT403, PT409 (the name is taken).';
 
-COMMENT ON FUNCTION "public"."create_ingest_token"(text, text, integer) IS 'Creates a token with which a page can send events of one service, and returns it; it is shown only now. It ends after p_expires_in seconds (at most 900, the default), or when its user may no longer send. p_service: 1 to 200 characters after trimming. Errors: PT400, PT401, PT403, PT429 (limits of the plan).';
+COMMENT ON FUNCTION "public"."create_ingest_token"(text, text, integer) IS 'Creates a token for a page that sends events of one service. Only this answer shows the token. The token ends after p_expires_in seconds (at most 900, the default), or when its user may no longer send. p_service: 1 to 200 characters after trimming. Errors: PT400, PT401, PT403, PT429 (limits of the plan).';
 
 COMMENT ON FUNCTION "public"."create_log_dashboard"(text, jsonb, boolean) IS 'Creates a dashboard and returns it. p_name: 1 to 200 characters after trimming. p_panels: at most 20 objects {title, query_dsl, kind, width}; kind is lines, bars or number, width 1 to 12 (default 6). p_is_shared: colleagues see it, too. Errors: PT400 (also plan limit), PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."create_log_portal_session"(text, uuid, text, integer, text, text[], boolean, text[], text, jsonb) IS 'Creates a session in which a customer reads the tenant''s logs. Returns its token, only once. With p_link it returns instead the url of a page; the code in this url works once, within ten minutes, or p_expires_in if that is shorter. p_view_id: the view to read in. p_query_dsl: a query without stages that narrows the view. p_expires_in: seconds, 60 to 604800 (default 3600). p_label: at most 200 characters. p_origins: at most 20 https origins of pages that may frame the portal. p_parts: search, exports, errors, audit, usage (default search and exports). p_customer: your own id of the customer, for the last three parts. p_limits: {"monthly_events", "monthly_bytes"} that the part usage shows. Errors: PT400 (also plan limit), PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."create_log_portal_session"(text, uuid, text, integer, text, text[], boolean, text[], text, jsonb) IS 'Creates a session in which a customer reads the tenant''s logs. Returns its token, only once. With p_link it returns instead the url of a page; the code in this url works once, within ten minutes, or p_expires_in if that is shorter. p_view_id: the view to read in. p_query_dsl: a query without stages that narrows the view. p_expires_in: seconds, 60 to 604800 (default 3600). p_label: at most 200 characters. p_origins: at most 20 https origins of pages that may frame the portal. p_parts: search, exports, errors, audit, streams, usage (default search and exports). p_customer: your own id of the customer, for all but the first two parts. p_limits: {"monthly_events", "monthly_bytes"} that the part usage shows, and how many "streams" (default 2) and "rules" (default 10) the customer can make. Errors: PT400 (also plan limit), PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."create_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Creates a log stream and returns it. From now on the stream sends records as they become visible: all, or those that p_query_dsl (a query without stages) finds. p_name: 1 to 100 characters after trimming. p_kind: webhook, otlp, loki, elasticsearch, splunk_hec, datadog or s3. p_config: the address and other members of the kind. p_secrets: names and sealed texts, from POST /functions/v1/logloom-stream/v1/seal. p_enabled: true by default. p_view_id: the view in which the stream reads. p_source: logs (default) or audit, the linked events of the audit trail. For admins. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404, PT409 (the name is taken).';
 
 COMMENT ON FUNCTION "public"."create_log_view"(text, text, text, text[], text[]) IS 'Creates a view and returns it. For admins. Its readers are the viewers, API keys and portal sessions bound to it. p_query_dsl: a query without stages; readers get only the records that it finds (default all). p_hidden_fields: fields that readers do not get (names of fields, attrs, attrs.PATH). p_operations: the reading operations that readers may call (default all, except those that list alerts). p_name: 1 to 100 characters after trimming. Errors: PT400 (also plan limit), PT401, PT403, PT409 (the name is taken).';
 
-COMMENT ON FUNCTION "public"."create_saved_search"(text, text, text, text, boolean, text[], uuid, jsonb) IS 'Saves a search and returns its id. p_name: 1 to 200 characters after trimming. p_query_dsl must compile. p_tags: at most 20. p_view_id, for admins: if the search is shared, readers of this view see it in their list. p_display: an object of at most 4,000 bytes for the page that shows the search. Errors: PT400 (also plan limit), PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."create_saved_search"(text, text, text, text, boolean, text[], uuid, jsonb) IS 'Saves a search and returns its id. p_name: 1 to 200 characters after trimming. p_query_dsl must compile. p_tags: at most 20. p_view_id, for admins: readers of this view see the shared search in their list. p_display: an object of at most 4,000 bytes for the page that shows the search. Errors: PT400 (also plan limit), PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."create_tenant"(text) IS 'Creates a tenant on the default plan, for a signed-in user who belongs to none. The user becomes its owner, and their next token names it. PT403 unless the setting tenants_by_users is on. Errors: PT400 (also if p_tenant_id is taken), PT401, PT403.';
 
@@ -36358,33 +38103,33 @@ COMMENT ON FUNCTION "public"."delete_ingest_rule"(uuid, text) IS 'Deletes an ing
 
 COMMENT ON FUNCTION "public"."delete_log_view"(uuid, text) IS 'Deletes a view that nothing uses. Returns {success}. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (in use; names its users).';
 
-COMMENT ON FUNCTION "public"."delete_logs"(text, text, text, boolean) IS 'Deletes the tenant''s records that match p_query_dsl from p_ts_from (inclusive) to p_ts_to (exclusive), and matching dead letters. Refuses a query that a search would answer with warnings. With p_dry_run (default true) nothing is deleted: records says how many match. Otherwise a job deletes the records that were acknowledged before the request; list_log_retention_runs shows its progress. Returns the run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), PT429 (too many deletions are open; for a dry run also: too many searches are running).';
+COMMENT ON FUNCTION "public"."delete_logs"(text, text, text, boolean) IS 'Deletes the tenant''s records (and dead letters) that match p_query_dsl from p_ts_from (inclusive) to p_ts_to (exclusive). Refuses a query that a search would answer with warnings. With p_dry_run (default true) nothing is deleted, and records says how many match. Otherwise a job deletes the records that were acknowledged before the request. list_log_retention_runs shows its progress. Returns the run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), PT429 (too many open deletions, or for a dry run too many searches).';
 
 COMMENT ON FUNCTION "public"."delete_saved_search"(uuid) IS 'Deletes a saved search. Errors: PT400, PT401, PT403 (a colleague''s search), PT404.';
 
-COMMENT ON FUNCTION "public"."delete_tenant"(text) IS 'Deletes the tenant with all its data. Only owners may call it, and they must name the tenant. Its keys and tokens are refused at once. A job deletes the rest and leaves a receipt in logloom_private.tenant_deletions. Only then can the id be used again. Errors: PT400, PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."delete_tenant"(text) IS 'Deletes the tenant with all its data. Only owners may call it. They must name the tenant. Its keys and tokens are refused at once. A job deletes the rest and leaves a receipt in logloom_private.tenant_deletions. Only then is the id free again. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."erase_audit_subject"(text, text) IS 'Erases the content of the project''s own events whose actor or target is p_subject, at most 10000 a call, and returns their number: call it until it returns 0. Time, action and place in the chain stay. Requires the role admin. Errors: PT400, PT401, PT403.';
+COMMENT ON FUNCTION "public"."erase_audit_subject"(text, text) IS 'Erases the content of the project''s own events whose actor or target is p_subject. Erases at most 10000 a call and returns their number: call it until it returns 0. Time, action and place in the chain stay. Requires the role admin. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."exchange_platform_logs"(jsonb) IS 'The edge function logloom-platform calls it. p_read: what it has read, {} at first: {window_id, records (with their ids), last (the time of the last row of a full page), is_end (if the run ends)} or {window_id, error, retry_after}. Returns what to read next, {window_id, from, to, sources}, or null. Errors: PT400, PT409 (another project''s database), PT503.';
+COMMENT ON FUNCTION "public"."exchange_platform_logs"(jsonb) IS 'The edge function logloom-platform calls it. p_read: what it has read, {} at first. {window_id, records (with ids), last (time of a full page''s last row), is_end (the run ends)}, or {window_id, error, retry_after}. Returns what to read next, {window_id, from, to, sources}, or null. Errors: PT400, PT409 (another project''s database), PT503.';
 
 COMMENT ON FUNCTION "public"."expire_alert_silence"(uuid, text) IS 'Ends a silence now and returns it. A silence that has ended stays as it is. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."export_logs"(text, text, text, text, text, text, text) IS 'Returns a page of an export: {text, records, cursor, next_cursor, logs}. Serves GET logloom-read/v1/export. The export has the records that were received before it began. p_format: ndjson (default; one record a line, as in search_logs), csv (RFC 4180), or json (the records are in logs). p_order: asc (default) or desc. p_cursor: next_cursor of the page before. To continue after a lost page, send the cursor of any page, and as p_after <ts>,<id> of the last record received. Errors: PT400, PT401, PT403, PT408, PT429.';
+COMMENT ON FUNCTION "public"."export_logs"(text, text, text, text, text, text, text) IS 'Returns a page of an export: {text, records, cursor, next_cursor, logs}. Serves GET logloom-read/v1/export. The export has the records that were received before it began. p_format: ndjson (default; a record a line, as in search_logs), csv (RFC 4180), or json (the records are in logs). p_order: asc (default) or desc. p_cursor: next_cursor of the page before. To continue after a lost page, send any page''s cursor, and as p_after <ts>,<id> of the last record received. Errors: PT400, PT401, PT403, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."export_tenant_files"(text[], text) IS 'Returns the tenant''s things as documents [{type, name, fields}], oldest first, without fields that have their defaults. p_types: views, saved_searches, alert_rules, dashboards, streams, members and ingest_rules, by default all that the caller can list; streams are for admins. Of searches and dashboards only those that the caller shared. secrets says which are set. Errors: PT400, PT401, PT403.';
+COMMENT ON FUNCTION "public"."export_tenant_files"(text[], text) IS 'Returns the tenant''s things as documents [{type, name, fields}], oldest first, without fields that have their defaults. p_types: by default all that the caller can list; streams are for admins. Of searches and dashboards only those that the caller shared, of silences only those with a comment that recur without an end. secrets says which are set. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."get_api_key_usage"(text, uuid) IS 'When an API key was created and last used, the whole days since each, and its reads by operation and day. Errors: PT400, PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."get_api_key_usage"(text, uuid) IS 'When an API key was created and last used, how many days ago, and its reads by operation and day. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."get_error_group"(text, uuid, timestamp with time zone) IS 'An error group with its course, releases, tags, newest records and stack: the group p_fingerprint, or the group of the record p_id (faster with p_ts, its time). In a view it is made from the newest 2000 errors of the last 24 hours. Errors: PT400, PT401, PT403, PT404, PT408, PT429.';
+COMMENT ON FUNCTION "public"."get_error_group"(text, uuid, timestamp with time zone) IS 'An error group with its course, releases, tags, newest records and stack. p_fingerprint names the group, or p_id one of its records (faster with p_ts, its time). In a view, the answer comes from the newest 2000 errors of the last 24 hours. Errors: PT400, PT401, PT403, PT404, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."get_log"(uuid, timestamp with time zone) IS 'Returns one record. With p_ts (the record''s time) the search is faster. Without p_ts it begins at the time of receipt, which the id contains. Errors: PT400, PT401, PT404, PT408.';
+COMMENT ON FUNCTION "public"."get_log"(uuid, timestamp with time zone) IS 'Returns one record. With p_ts (the record''s time) the search is faster. Without p_ts it begins at the time of receipt, a part of the id. Errors: PT400, PT401, PT404, PT408.';
 
-COMMENT ON FUNCTION "public"."get_log_context"(uuid, timestamp with time zone, integer, integer) IS 'Returns a record and its neighbours in time order. Neighbours have the same host and service as the record (none if the record has none) and are at most a day away. p_before, p_after: how many to return, each 0 to 499 (default 20) and about 4 MB. With p_ts (the record''s time) the search is faster. Errors: PT400, PT401, PT404, PT408, PT429.';
+COMMENT ON FUNCTION "public"."get_log_context"(uuid, timestamp with time zone, integer, integer) IS 'Returns a record and its neighbours in time order. Neighbours have the record''s host and service (none if it has none), at most a day away. p_before, p_after: how many to return, each 0 to 499 (default 20) and about 4 MB. With p_ts (the record''s time) the search is faster. Errors: PT400, PT401, PT404, PT408, PT429.';
 
 COMMENT ON FUNCTION "public"."get_log_dashboard"(uuid) IS 'Returns a dashboard of the caller, or one that a colleague shared. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."get_log_secret_scope"(text) IS 'Returns the tenant whose secrets the caller may seal: {tenant_id}. The edge functions call this before they seal a secret. For admins. Errors: PT400, PT401, PT403.';
+COMMENT ON FUNCTION "public"."get_log_secret_scope"(text, text) IS 'Returns whose secrets the caller may seal: {tenant_id, customer}. The edge functions call this before they seal a secret. For admins, and for portal sessions that may create what p_purpose names (log_stream or alert_rule). Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."get_saved_search"(uuid) IS 'Returns a saved search of the caller, or one that a colleague shared. Errors: PT400, PT401, PT404.';
 
@@ -36396,13 +38141,13 @@ COMMENT ON FUNCTION "public"."get_tenant_settings"(text) IS 'Returns the current
 
 COMMENT ON FUNCTION "public"."get_tenant_usage"(text, integer) IS 'Returns the tenant''s usage in this UTC month, its limits, percentages, a projection for the end of the month, and the disk space of its records (stored). Also the usage by month and day of the last p_months (1 to 24, default 1). All acknowledged events count. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."health_report"() IS 'Returns the answer of the edge function health: status, timestamp, the checks, and the answer of each endpoint (available: 200, otherwise 503). The checks are database, queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, sealing, verification, canary (milliseconds), streams, collectors, archive (bytes), storage (bytes), pre_request, project, installation and jobs, each with a reason if it is not healthy. Thresholds: logloom_private.settings and logloom_private.jobs.';
+COMMENT ON FUNCTION "public"."health_report"() IS 'Returns the answer of the edge function health: status, timestamp, checks, endpoints. Each endpoint has its own answer: 200 if it is available, otherwise 503. The checks are database, queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, sealing, verification, canary (milliseconds), streams and collectors. Also archive (bytes), storage (bytes), pre_request, project, installation and jobs. An unhealthy check has a reason. Thresholds: logloom_private.settings and logloom_private.jobs.';
 
-COMMENT ON FUNCTION "public"."ingest_signer"(uuid, text, text) IS 'For the edge function ingest: who signed a message with the hex SHA-256 of an API key. p_signature: HMAC-SHA256 as hex. p_message: in base64. Returns the digest of the key, which may be revoked or expired. Errors: PT400, PT401.';
+COMMENT ON FUNCTION "public"."ingest_signer"(uuid, text, text) IS 'For the edge function ingest: who signed a message with the hex SHA-256 of an API key. p_signature: HMAC-SHA256 as hex. p_message: in base64. Returns the digest of the key. The key may be revoked or expired. Errors: PT400, PT401.';
 
-COMMENT ON FUNCTION "public"."ingest_text"(text) IS 'For the edge function ingest. Runs requests of one caller in one transaction. The body is plain text: requests separated by U+001C. A request is the JSON of logloom_private.ingest_request; its columns may instead follow the JSON (see logloom_private.request_of_text). Returns one answer for each request, in the same order: {status, headers: {name: value}, body: text}. body is JSON: {success, ingested, dropped, rejected, cut, errors}, or for an error {code, message, hint} with PT401, PT403, PT404, PT409, PT413, PT429 or PT503, or {code: PT412, rules} if p_rules_version is not that of the tenant. A refused request does not affect the others. The watermark assumes that a call ends within its statement_timeout.';
+COMMENT ON FUNCTION "public"."ingest_text"(text) IS 'For the edge function ingest. Runs requests of one caller in one transaction. The body is plain text: requests separated by U+001C. A request is the JSON of logloom_private.ingest_request. Its columns may follow the JSON instead (logloom_private.request_of_text). Returns one answer for each request, in the same order: {status, headers: {name: value}, body: text}. body is JSON. Success: {success, ingested, dropped, rejected, cut, errors}. Error: {code, message, hint} with PT401, PT403, PT404, PT409, PT413, PT429 or PT503. Another version of the rules: {code: PT412, rules}. A refused request does not affect the others. The watermark assumes that a call ends within its statement_timeout.';
 
-COMMENT ON FUNCTION "public"."list_alert_addresses"(integer, text) IS 'The email addresses of the tenant''s alert rules, in alphabetical order, and whether notifications may be sent there. p_limit: 1 to 1000 (default 100). p_after: email of the last item of the page before. Errors: PT400, PT401.';
+COMMENT ON FUNCTION "public"."list_alert_addresses"(integer, text) IS 'The email addresses of the tenant''s alert rules in alphabetical order, and whether notifications may be sent there. p_limit: 1 to 1000 (default 100). p_after: email of the last item of the page before. Errors: PT400, PT401.';
 
 COMMENT ON FUNCTION "public"."list_alert_deliveries"(uuid, uuid, integer, uuid) IS 'Deliveries of an alert, or of a rule including its tests, newest first. p_limit: 1 to 1000 (default 100). p_after: delivery_id of the last item of the page before. Errors: PT400, PT401, PT404.';
 
@@ -36420,7 +38165,7 @@ COMMENT ON FUNCTION "public"."list_audit_events"(text, text, text, text, text, t
 
 COMMENT ON FUNCTION "public"."list_error_groups"(text, text[], text, text, text, text, text, text, text, integer, text) IS 'Error groups of the tenant. p_state: any of new, regressed, open, resolved, ignored (default: the first three). p_service: empty for groups without a service. p_first_release: first seen in this release. p_assigned_to: user_id or email address, empty for nobody. p_new_since: became new or regressed since. p_ts_from, p_ts_to: seen in this range. p_order: priority (new and regressed first, the default), last_seen, first_seen or records; each falls. p_limit: 1 to 1000 (default 100). p_after: fingerprint of the last item of the page before. In a view, groups are made from the newest 10,000 errors of the range (default: 24 hours). Errors: PT400, PT401, PT403, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."list_ingest_rules"(text) IS 'Lists the tenant''s ingest rules in the order in which they apply. Errors: PT401, PT403.';
+COMMENT ON FUNCTION "public"."list_ingest_rules"(text) IS 'Lists the tenant''s ingest rules in their order. Errors: PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."list_log_archive"(text, integer, uuid) IS 'Lists the files of the tenant''s archive; files of the latest days come first. For members. p_limit 1 to 1000 (default 100), p_after: part_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
@@ -36428,7 +38173,7 @@ COMMENT ON FUNCTION "public"."list_log_archive_restores"(text, integer, uuid) IS
 
 COMMENT ON FUNCTION "public"."list_log_dashboards"(integer, uuid) IS 'Lists the caller''s dashboards and those that colleagues shared, newest first. A viewer gets only shared ones. p_limit 1 to 1000 (default 100), p_after: dashboard_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."list_log_fields"(text, text, text, text) IS 'Returns the fields of the records of the range that match p_query_dsl (blank: all records), most frequent first. Looks at all these records, or at a sample spread over the range. p_name: a text that the names of the fields contain, in any case. Errors: PT400, PT401, PT408.';
+COMMENT ON FUNCTION "public"."list_log_fields"(text, text, text, text) IS 'Returns the fields of the records of the range that match p_query_dsl (blank: all records), most frequent first. Looks at all these records, or at a sample spread over the range. p_name: a text in the fields'' names, in any case. Errors: PT400, PT401, PT408.';
 
 COMMENT ON FUNCTION "public"."list_log_portal_sessions"(text, integer, uuid) IS 'Lists the tenant''s portal sessions of the last 30 days, newest first. p_limit 1 to 1000 (default 100), p_after: session_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
@@ -36442,25 +38187,27 @@ COMMENT ON FUNCTION "public"."list_log_tenants"(integer, text) IS 'The tenants t
 
 COMMENT ON FUNCTION "public"."list_log_views"(text, integer, uuid) IS 'Lists the tenant''s views, newest first. p_limit 1 to 1000 (default 100), p_after: view_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."list_saved_searches"(boolean, integer, uuid) IS 'Lists the caller''s saved searches and, unless include_shared is false, the searches that colleagues shared, newest first. p_limit 1 to 1000 (default 100), p_after: id of the last item of the page before. Errors: PT400, PT401, PT403.';
+COMMENT ON FUNCTION "public"."list_portal_things"(text, text, integer, uuid) IS 'Log streams and alert rules that customers made in portal sessions, newest first. p_customer: only this customer''s. p_limit: 1 to 1000 (default 100). p_after: thing_id of the last item of the page before. For admins. Errors: PT400, PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."list_saved_searches"(boolean, integer, uuid) IS 'Lists the caller''s saved searches, newest first. With include_shared (default true), also those that colleagues shared. p_limit 1 to 1000 (default 100), p_after: id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."list_tenant_audit_events"(text, text, text, text, integer, uuid) IS 'Lists the tenant''s audit events, newest first. p_action, p_ts_from (inclusive) and p_ts_to (exclusive) filter them. p_limit 1 to 1000 (default 100), p_after: event_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."list_tenant_members"(text, integer, text) IS 'Members of the tenant, newest first; none if the tenant does not use roles. p_limit: 1 to 1000 (default 100). p_after: user_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."list_unsealed_alert_secrets"(text, uuid) IS 'The edge function logloom-notify calls it. Returns the secrets of alert rules that are not sealed with its key p_key_id, of 100 rules after p_after. Errors: PT400.';
+COMMENT ON FUNCTION "public"."list_unsealed_alert_secrets"(text, uuid) IS 'The edge function logloom-notify calls it. Returns the secrets of alert rules that are not sealed with its key p_key_id. Reads 100 rules after p_after. Errors: PT400.';
 
-COMMENT ON FUNCTION "public"."log_changes"(text, text, text, integer, text, text) IS 'Returns what changed from [p_before_from, p_before_to) to [p_ts_from, p_ts_to) among the records that match p_query_dsl: message patterns and field values that are new, gone, grown or shrunk, the most significant first. Chance alone explains such a change once in a thousand times. The range before is by default the range of the same length just before p_ts_from. If it contains the other range, only the rest of it is compared. p_limit 1 to 100 (default 20). Errors: PT400, PT401, PT408, PT429.';
+COMMENT ON FUNCTION "public"."log_changes"(text, text, text, integer, text, text) IS 'Returns what changed among the records that match p_query_dsl, from [p_before_from, p_before_to) to [p_ts_from, p_ts_to). These are message patterns and field values that are new, gone, grown or shrunk, the most significant first. Chance alone would explain a change once in a thousand times. The default of the range before: as long as the range, and directly before it. If the range before contains the range, only the rest of it is compared. p_limit 1 to 100 (default 20). Errors: PT400, PT401, PT408, PT429.';
 
 COMMENT ON FUNCTION "public"."log_histogram"(text, text, text, integer) IS 'Counts the records that match p_query_dsl over time and by level. Empty buckets are included. p_buckets 1 to 1000 (default 60). Errors: PT400, PT401, PT408.';
 
-COMMENT ON FUNCTION "public"."log_overview"(text, text, text, integer) IS 'Returns the services of the records in [p_ts_from, p_ts_to) that match p_query_dsl, the largest first. Each has its numbers of records and errors in the range, in the same hours of the day before (for a range of several days: as many days earlier) and in each of 24 equal parts of the range, and the time of its newest record. silent_hosts: the hosts without a record in the last of these parts. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408, PT429.';
+COMMENT ON FUNCTION "public"."log_overview"(text, text, text, integer) IS 'Returns the services of the records in [p_ts_from, p_ts_to) that match p_query_dsl, the largest first. Each has its records and errors in the range, in 24 equal parts of the range, and in the same hours of the days before. last_seen is the time of its newest record. silent_hosts: the hosts without a record in the last of these parts. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."log_series"(text, text, text, integer) IS 'Returns the result of the last math of p_query_dsl, or else its first aggregate (default count()), over time: {interval_seconds, series: [{group, points: [[ts, value], …]}], warnings}. Each of the largest 20 groups has a series. All other groups share one, with group null. An empty bucket has the value 0 for count, rate, sum and count_distinct, and null for others. rate is per minute of a bucket. p_buckets 1 to 1000 (default 60); a width in the query, such as by (5m), replaces it. Errors: PT400, PT401, PT408, PT429.';
+COMMENT ON FUNCTION "public"."log_series"(text, text, text, integer) IS 'Returns the last math of p_query_dsl, or else its first aggregate (default count()), over time: {interval_seconds, series: [{group, points: [[ts, value], …]}], warnings}. Each of the largest 20 groups has a series. All other groups share one, with group null. An empty bucket has the value 0 for count, rate, sum and count_distinct, and null for others. rate is per minute of a bucket. p_buckets 1 to 1000 (default 60). A width in the query, such as by (5m), replaces it. Errors: PT400, PT401, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."log_stats"(text, text, text, integer) IS 'Returns the aggregates of p_query_dsl (default count()), one row for each group: {group, value, values: {name: number}, total_groups, warnings}. The largest group comes first; in a query with buckets, the oldest bucket. A query without "by" has one row, with group {}. For patterns there is one row for each pattern, with values {count, first, last, example}. p_limit 1 to 1000 (default 100). After 8 MB no more rows are returned; total_groups is the number of all rows. Errors: PT400, PT401, PT408, PT429.';
+COMMENT ON FUNCTION "public"."log_stats"(text, text, text, integer) IS 'Returns the aggregates of p_query_dsl (default count()), a row for each group: {group, value, values: {name: number}, total_groups, warnings}. The largest group comes first; in a query with buckets, the oldest bucket. A query without "by" has one row, with group {}. For patterns there is one row for each pattern, with values {count, first, last, example}. p_limit 1 to 1000 (default 100). After 8 MB no more rows are returned; total_groups is the number of all rows. Errors: PT400, PT401, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."match_log_archive"(uuid, jsonb) IS 'For the edge function logloom-archive: returns the places (from 0) of a file''s records that the claimed erasure matches. Errors: PT400, PT404.';
+COMMENT ON FUNCTION "public"."match_log_archive"(uuid, jsonb) IS 'For the edge function logloom-archive: returns the places (from 0) of the records that the claimed erasure matches. Errors: PT400, PT404.';
 
 COMMENT ON FUNCTION "public"."open_log_portal_session"(text) IS 'For the function logloom-read: exchanges the code of a link for the token of its session, once. p_code_digest: SHA-256 of the code as hex. Errors: PT400, PT401.';
 
@@ -36468,15 +38215,17 @@ COMMENT ON FUNCTION "public"."order_ingest_rules"(uuid[], text) IS 'Puts the ing
 
 COMMENT ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double precision, text, integer, integer, uuid, integer, jsonb) IS 'When a rule would have fired in the last 24 hours, and the values that it would have seen: the rule p_rule_id, with the other parameters in place of its own. Percentiles, distinct counts and queries with by use adjacent windows. With by each group fires on its own. With a baseline the days before are read, too. Errors: PT400, PT401, PT403, PT404, PT408.';
 
-COMMENT ON FUNCTION "public"."preview_ingest_rule"(text, jsonb) IS 'Checks a rule without saving it, and returns which records of the last hour it would match: {seen, matched, rule, examples}. For admins. Errors: PT400, PT401, PT403, PT408, PT429.';
+COMMENT ON FUNCTION "public"."preview_ingest_rule"(text, jsonb) IS 'Checks a rule without saving it. Returns the records of the last hour that it would match: {seen, matched, rule, examples}. For admins. Errors: PT400, PT401, PT403, PT408, PT429.';
 
 COMMENT ON FUNCTION "public"."preview_tenant_files"(jsonb, text[], text) IS 'Returns what apply_tenant_files would change, and raises its errors, but changes nothing. Errors: PT400, PT401, PT403, PT404, PT408, PT409, PT429.';
 
 COMMENT ON FUNCTION "public"."read_log_stream_batch"(uuid, uuid) IS 'For the edge function logloom-stream. Returns the batch that a claimed stream must send: {batch, records}, one record per line; null if there is none and the claim is over. Errors: PT400.';
 
-COMMENT ON FUNCTION "public"."read_logs"(text, text, jsonb, text) IS 'For the function logloom-read: returns the answer of an operation to an API key with the scope read or audit, or to a portal session. p_key_digest: SHA-256 of the key or token as hex. p_parameters: the operation''s parameters by name. p_origin: the origin of the page that frames the portal. Errors: PT400, PT401, PT403, PT404, PT408, PT429.';
+COMMENT ON FUNCTION "public"."read_logs"(text, text, jsonb, text) IS 'For the function logloom-read. Returns the answer of an operation to an API key with the scope read or audit, or to a portal session. p_key_digest: SHA-256 of the key or token as hex. p_parameters: the operation''s parameters by name. p_origin: the origin of the page that frames the portal. Errors: PT400, PT401, PT403, PT404, PT408, PT429.';
 
 COMMENT ON FUNCTION "public"."record_audit_event"(text, text, jsonb, jsonb, text) IS 'For backends: records an event of the project in the audit trail and returns its id. Requires the role admin, or service_role. p_action: what happened, such as invoice.approved. p_targets: objects with an id, at most 8000 bytes. p_context: an object, at most 16000 bytes. p_actor: who acted, only for service_role. Errors: PT400, PT401, PT403, PT429.';
+
+COMMENT ON FUNCTION "public"."remove_tenant_member"(text, text) IS 'Removes a user from the tenant: their tokens are refused from the next request on. For owners. The last one cannot be removed. Returns {success}. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."restore_log_archive"(text, text, text, integer, text) IS 'Restores archived records from p_from (inclusive) to p_to (exclusive) for p_keep_days (default 7). With p_query_dsl, only records that match it. For admins. list_log_archive_restores shows the progress. Records that still exist are not stored twice. Errors: PT400 (max_restored_days of the plan), PT401, PT403, PT404 (nothing is archived in the range).';
 
@@ -36486,21 +38235,25 @@ COMMENT ON FUNCTION "public"."revoke_api_key"(text, uuid) IS 'Revokes an API key
 
 COMMENT ON FUNCTION "public"."revoke_log_portal_session"(text, uuid) IS 'Revokes a portal session: its next request is refused. Revoking it again changes nothing. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."rotate_alert_webhook_secret"(uuid) IS 'Creates a new secret for a rule''s webhooks and returns it; it is shown only now. For 24 hours webhooks are signed with both. Errors: PT400, PT401, PT404.';
+COMMENT ON FUNCTION "public"."revoke_portal_customer"(text, text) IS 'Revokes all sessions of a customer and deletes the log streams and alert rules that they made. Returns {sessions, streams, rules}: how many. You can create new sessions for the customer afterwards. For admins. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."rotate_api_key"(text, uuid, integer, uuid) IS 'Creates an API key to replace another, with its name, scopes, view and lifetime, and returns it with key_value, which is shown only now. The old key works for p_overlap_minutes more (0 to 10080, default 60). p_view_id: another view for the new key. Errors: PT400, PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."rotate_alert_webhook_secret"(uuid) IS 'Creates a new secret for a rule''s webhooks and returns it. Only this answer shows it. For 24 hours webhooks are signed with both. Errors: PT400, PT401, PT404.';
 
-COMMENT ON FUNCTION "public"."run_saved_search"(uuid, text, text, integer, text) IS 'Runs a saved search of the caller, or one that a colleague shared, and counts the run. Answers like search_logs; if the query aggregates, stats has the rows of log_stats. Errors: PT400, PT401, PT404, PT408.';
+COMMENT ON FUNCTION "public"."rotate_api_key"(text, uuid, integer, uuid) IS 'Creates an API key that replaces another, with the same name, scopes, view and lifetime. Only this answer has key_value. The old key works for p_overlap_minutes more (0 to 10080, default 60). p_view_id: another view for the new key. Errors: PT400, PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION "public"."run_saved_search"(uuid, text, text, integer, text) IS 'Runs a saved search of the caller, or one that a colleague shared, and counts the run. Answers like search_logs. If the query aggregates, stats has the rows of log_stats. Errors: PT400, PT401, PT404, PT408.';
 
 COMMENT ON FUNCTION "public"."run_writer"() IS 'While pg_cron does not run the writer, the edge function ingest calls this until done is true. Moves the closed slot of the queue, or closes the open one. Other runs at the same time do no harm.';
 
-COMMENT ON FUNCTION "public"."seal_alert_secret"(uuid, text, text) IS 'The edge function logloom-notify calls it. Replaces the secret of a rule whose hex SHA-256 is p_digest with p_sealed. Errors: PT400.';
+COMMENT ON FUNCTION "public"."seal_alert_secret"(uuid, text, text) IS 'The edge function logloom-notify calls it. Replaces the secret of a rule by p_sealed. p_digest is the secret''s hex SHA-256. Errors: PT400.';
 
-COMMENT ON FUNCTION "public"."search_logs"(text, text, text, integer, text, text) IS 'Returns a page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: next_cursor of the page before; it keeps the range of the first page. If the range is long, or after about 8 MB, a page may have fewer records and still a next_cursor. Only the last page has next_cursor null. Errors: PT400, PT401, PT408 (took longer than 15 s).';
+COMMENT ON FUNCTION "public"."search_logs"(text, text, text, integer, text, text) IS 'Returns a page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: next_cursor of the page before. It keeps the range of the first page. A page of a long range, or of more than about 8 MB, may have fewer records than p_limit and still a next_cursor. Only the last page has next_cursor null. Errors: PT400, PT401, PT408 (took longer than 15 s).';
+
+COMMENT ON FUNCTION "public"."set_log_plans"(jsonb, text[], boolean) IS 'For service_role. Makes plans as documents {type: plans, name, fields} describe them: name is the plan_id, fields are columns of logloom.plans. A column that is left out stays. Deletes p_deleted_ids. Returns {changes, plans}: what differs, and all plans after the call. p_dry_run: true by default; false changes them. Errors: PT400, PT403, PT409 (a tenant has the plan), PT429.';
 
 COMMENT ON FUNCTION "public"."set_retention_rules"(text, jsonb) IS 'Replaces the tenant''s retention rules and returns all settings. p_rules: at most 5 of {level, service, days}, [] for none. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."set_tenant_member_role"(text, text, text, uuid) IS 'Sets the role of a member from their next request on, and returns the member. p_role: viewer, member, admin or owner. p_view_id: the view that a viewer reads in. For owners; the last one stays an owner. Errors: PT400, PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."set_tenant_member_role"(text, text, text, uuid) IS 'Sets the role of a member from their next request on, and returns the member. p_role: viewer, member, admin or owner. p_view_id: the view that a viewer reads in. For owners. The last one stays an owner. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."settle_alert_notification"(uuid, uuid, text, integer, text, integer) IS 'The edge function logloom-notify calls it after an attempt. p_outcome: delivered; retry (tried again after a back-off, but at least p_retry_after seconds); failed (given up). p_status: HTTP or SMTP status. Errors: PT400.';
 
@@ -36508,9 +38261,9 @@ COMMENT ON FUNCTION "public"."settle_log_archive_work"(uuid, text, jsonb, jsonb)
 
 COMMENT ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) IS 'The edge function logloom-stream calls it after an attempt. p_outcome: delivered (all but the records in p_refused, [{id, ts, status}], and p_rejected others), retry (after p_retry_after seconds or a longer back-off) or refused (half of the batch is tried next). p_secrets: the secrets, sealed with the current key. p_answer: the receiver''s answer. p_release: releases the stream. Returns {more}: true if the sender still holds the claim. Errors: PT400.';
 
-COMMENT ON FUNCTION "public"."switch_log_tenant"(text) IS 'Chooses one of the caller''s tenants and returns it. The custom access token hook then names it in new tokens: refresh the session. PT409 if app_metadata.tenant_id already decides the tenant. Errors: PT400, PT401, PT403, PT404 (not a member), PT409.';
+COMMENT ON FUNCTION "public"."switch_log_tenant"(text) IS 'Chooses one of the caller''s tenants and returns it. The custom access token hook then names the tenant in new tokens: refresh the session. PT409 if app_metadata.tenant_id already decides the tenant. Errors: PT400, PT401, PT403, PT404 (not a member), PT409.';
 
-COMMENT ON FUNCTION "public"."tail_logs"(text, text, integer, integer) IS 'Returns records that match p_query_dsl as they become visible, including late records. Without p_cursor it returns the newest p_backlog records (0 to 1000, default 0) of the last 24 hours, oldest first, up to 8 MB, and the current cursor. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408.';
+COMMENT ON FUNCTION "public"."tail_logs"(text, text, integer, integer) IS 'Returns records that match p_query_dsl as they become visible, including late records. Without p_cursor it returns the current cursor and the newest p_backlog records (0 to 1000, default 0). These are of the last 24 hours, oldest first, up to 8 MB. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408.';
 
 COMMENT ON FUNCTION "public"."test_alert_rule"(uuid) IS 'Sends a notification marked as a test to each destination and returns the deliveries. Errors: PT400, PT401, PT404, PT429.';
 
@@ -36522,7 +38275,7 @@ COMMENT ON FUNCTION
   "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, jsonb, text)
   IS 'Changes the given parts of an alert rule and returns it. An empty p_description removes it. p_notification_config is replaced as a whole. Each member of p_secrets replaces one secret, null removes it. p_view_id: the view that the rule is evaluated in; for admins. p_baseline: as in create_alert_rule; {} removes it. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."update_error_group"(text[], text, text, text, text, text, text) IS 'Changes 1 to 1000 error groups; null leaves a part as it is. If one group is not the tenant''s, nothing changes. p_state: open, resolved or ignored. p_ignored_until: with ignored, until when. p_release: with resolved, the last release that has the error; only a later one makes the group regress. p_assigned_to: user_id or email address of a member, empty for nobody. p_note: at most 2000 characters, empty for none. p_merge_into: fingerprint of the group that counts their records from now on; this cannot be undone. Errors: PT400, PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."update_error_group"(text[], text, text, text, text, text, text) IS 'Changes 1 to 1000 error groups. Null leaves a part as it is. If one group is not the tenant''s, nothing changes. p_state: open, resolved or ignored. p_ignored_until: with ignored, until when. p_release: with resolved, the last release that has the error. Only a later one makes the group regress. p_assigned_to: user_id or email address of a member, empty for nobody. p_note: at most 2000 characters, empty for none. p_merge_into: fingerprint of the group that counts their records from now on. This cannot be undone. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."update_ingest_rule"(uuid, text, text, jsonb, boolean, jsonb, text) IS 'Changes the given members of an ingest rule and returns it. For admins. The change applies to the next request of each sender. An empty p_condition removes the condition. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
 
@@ -36532,13 +38285,13 @@ COMMENT ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb,
 
 COMMENT ON FUNCTION "public"."update_log_view"(uuid, text, text, text[], text[], text) IS 'Changes the given members and returns the view. For admins. The change applies to the next request of each reader. An empty p_query_dsl removes the query, empty p_hidden_fields hide nothing, and p_operations ["all"] restores the default. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
 
-COMMENT ON FUNCTION "public"."update_saved_search"(uuid, text, text, text, text, boolean, text[], uuid, jsonb) IS 'Changes the given members and returns the saved search. An empty p_description or p_category removes the old value. p_view_id, for admins: if the search is shared, readers of this view see it in their list. p_display replaces the whole object. Errors: PT400, PT401, PT403 (a colleague''s search), PT404.';
+COMMENT ON FUNCTION "public"."update_saved_search"(uuid, text, text, text, text, boolean, text[], uuid, jsonb) IS 'Changes the given members and returns the saved search. An empty p_description or p_category removes the old value. p_view_id, for admins: readers of this view see the shared search in their list. p_display replaces the whole object. Errors: PT400, PT401, PT403 (a colleague''s search), PT404.';
 
 COMMENT ON FUNCTION "public"."update_tenant_settings"(text, jsonb, jsonb) IS 'Sets the given members and returns all settings. pipeline_config: retention_days (1 to the plan''s limit), compression. notification_preferences: email_enabled, webhook_enabled. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."validate_query"(text) IS 'Tells whether p_query_dsl compiles: {valid, error, position, hint, warnings: [{position, message, suggestion}]}. Errors: PT400, PT401, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."verify_audit_trail"(text, date, date) IS 'Checks the chain of the tenant''s audit trail (source app), and names the first event that does not fit. p_day_from, p_day_to: UTC days, both inclusive, at most 366 (default: the last 31). Go on at next_day if it is not null. Errors: PT400, PT401, PT403, PT408.';
+COMMENT ON FUNCTION "public"."verify_audit_trail"(text, date, date) IS 'Checks the chain of the tenant''s audit trail (source app), and names the first fault. p_day_from, p_day_to: UTC days, both inclusive, at most 366 (default: the last 31). Go on at next_day if it is not null. Errors: PT400, PT401, PT403, PT408.';
 
 COMMENT ON PROCEDURE "logloom_private"."verify"() IS 'Verifies everything stored: blocks by checksum and decoding, counts against records, ids, files of the archive against archived records. Reports the result in a notice; details are in verification_differences. Can be interrupted and called again.';
 
@@ -36550,19 +38303,19 @@ COMMENT ON TABLE "logloom"."alert_rules" IS 'Alert rules: a query, its window, a
 
 COMMENT ON TABLE "logloom"."alert_silences" IS 'A time in which matching alerts are not sent: alerts of a rule, of groups with these members, or all alerts. Rules are still evaluated, and the history names the silence.';
 
-COMMENT ON TABLE "logloom"."archive_parts" IS 'The files of the archive, one for each part. draft: being written; verified: read back and equal to the database''s records; missing: not in the bucket any more.';
+COMMENT ON TABLE "logloom"."archive_parts" IS 'The files of the archive, one for each part. draft: being written. verified: read back and equal to the database''s records. missing: no longer in the bucket.';
 
 COMMENT ON TABLE "logloom"."archive_restores" IS 'Restores of days from the archive. Kept for settings.audit_lifetime.';
 
-COMMENT ON TABLE "logloom"."audit_digests" IS 'The UTC days of each tenant''s audit trail that have events. digest: the day''s last link. previous_digest: the digest of the row before, with which the chain of the day begins; empty for the first. closed_at: when the day was over and its digest was stored as a log record. record_error: why there is no record, such as a month''s quota that is used up.';
+COMMENT ON TABLE "logloom"."audit_digests" IS 'The UTC days of each tenant''s audit trail that have events. digest: the day''s last link. previous_digest: the digest of the row before, from which the day''s chain continues. Empty for the first row. closed_at: when the day was over and its digest was stored as a log record. record_error: why there is no record, such as a month''s quota that is used up.';
 
-COMMENT ON TABLE "logloom"."audit_events" IS 'Changes of keys, tokens, portal sessions, members, incidents, silences, views, log streams, dashboards, ingest rules, settings and plans, and deletions and restores of records (source logloom). Nobody can change these events, or delete them within settings.audit_lifetime. The project''s own events (source app) come from logloom.audit_table(), logloom.audit() and record_audit_event.';
+COMMENT ON TABLE "logloom"."audit_events" IS 'Changes of keys, tokens, portal sessions, members, incidents, silences, views, log streams, dashboards, ingest rules, settings and plans. Also deletions and restores of records (source logloom). Nobody can change these events, or delete them within settings.audit_lifetime. The project''s own events (source app) come from logloom.audit_table(), logloom.audit() and record_audit_event.';
 
 COMMENT ON TABLE "logloom"."error_groups" IS 'Errors that have the same cause, found by the job group_errors. The group "others" counts the errors beyond the plan''s max_error_groups.';
 
-COMMENT ON TABLE "logloom"."ingest_rule_hours" IS 'What each rule did, by UTC hour of receipt, with the members of ingest_rule_count. meter_batches adds to it. There are no foreign keys, so that the writer waits for no change of a rule. Kept for 32 days.';
+COMMENT ON TABLE "logloom"."ingest_rule_hours" IS 'What each rule did, by UTC hour of receipt, with the members of ingest_rule_count. meter_batches adds to it. There are no foreign keys: the writer waits for no change of a rule. Kept for 32 days.';
 
-COMMENT ON TABLE "logloom"."ingest_rules" IS 'What the function ingest does to a tenant''s events before they are stored, in the order of position, then rule_id.';
+COMMENT ON TABLE "logloom"."ingest_rules" IS 'What the function ingest does to a tenant''s events before they are stored, ordered by position and rule_id.';
 
 COMMENT ON TABLE "logloom"."log_dashboards" IS 'Dashboards. A dashboard is private to its creator, or shared with the tenant to look at. Each reader sees the records of their own scope in it.';
 
@@ -36606,25 +38359,25 @@ COMMENT ON TABLE "logloom_private"."alert_states" IS 'Since when the condition o
 
 COMMENT ON TABLE "logloom_private"."archive_bucket" IS 'The state of the archive''s bucket, and the progress of planning and comparing.';
 
-COMMENT ON TABLE "logloom_private"."archive_claims" IS 'Work that the function logloom-archive has claimed until expires_at: at most one claim for each tenant, and one with an empty tenant_id for work on the bucket.';
+COMMENT ON TABLE "logloom_private"."archive_claims" IS 'Work that the function logloom-archive has claimed until expires_at. At most one claim for each tenant, and one for the bucket (empty tenant_id).';
 
 COMMENT ON TABLE "logloom_private"."archive_endpoint" IS 'The URL of the edge function logloom-archive, and the secret that it expects.';
 
-COMMENT ON TABLE "logloom_private"."archive_erasures" IS 'Erasures in the archive. An erasure checks the files up to parts_through, which is set once the database has no match left. Until the erasure is done, nothing of the tenant is archived.';
+COMMENT ON TABLE "logloom_private"."archive_erasures" IS 'Erasures in the archive. An erasure checks the files up to parts_through. This is set when the database has no match left. Until the erasure is done, nothing of the tenant is archived.';
 
 COMMENT ON TABLE "logloom_private"."archive_garbage" IS 'Objects of the archive to delete. A row is deleted once the object is gone from the bucket. reason later: the file is newer than the restored database and may be the only copy of its records. It stays until next_attempt_at (infinity) is set to a time.';
 
-COMMENT ON TABLE "logloom_private"."archive_notes" IS 'Notes of erasures in the bucket. An unknown note is newer than the restored database, so its erasure is repeated. There is no tenant_id: notes outlive their tenant, and its id may be used again.';
+COMMENT ON TABLE "logloom_private"."archive_notes" IS 'Notes of erasures in the bucket. An unknown note is newer than the restored database. Its erasure is repeated. There is no tenant_id: notes outlive their tenant, and the id may be used again.';
 
 COMMENT ON TABLE "logloom_private"."archive_passes" IS 'Days of a tenant that are being archived; one pass for each tenant. A pass archives all records up to write_seq that archived_days lacks, in the order of ts and id.';
 
-COMMENT ON TABLE "logloom_private"."archived_days" IS 'Which records are archived: those of a tenant''s day with a write sequence up to write_seq. It does not matter where a record is stored, so sealing, merging and unsealing change nothing here.';
+COMMENT ON TABLE "logloom_private"."archived_days" IS 'Which records are archived: those of a tenant''s day with a write sequence up to write_seq. It does not matter where a record is stored: sealing, merging and unsealing change nothing here.';
 
 COMMENT ON TABLE "logloom_private"."block_columns" IS 'A column of a block: the values of a field, or of a top-level key of attrs. It covers the positions first to last; all other positions are null. A column of nulls only is not stored.';
 
 COMMENT ON TABLE "logloom_private"."blocks" IS 'Records of past days, up to settings.seal_block_records in a block. The columns of a block are in logloom_private.block_columns. A record is either here or in logloom.logs.';
 
-COMMENT ON TABLE "logloom_private"."canary_rounds" IS 'The canary''s rounds, one a minute, kept for a day. A round has the times when its record was acknowledged, found by a search and found by a tail, and when the records of the last hour were counted.';
+COMMENT ON TABLE "logloom_private"."canary_rounds" IS 'The canary''s rounds, one a minute, kept for a day. A round has the times when its record was acknowledged, found by a search and found by a tail. It also has the time when the last hour''s records were counted.';
 
 COMMENT ON TABLE "logloom_private"."collectors" IS 'Collectors of the project''s own events. Those with is_on store them in settings.project_tenant_id. read_to: everything before was read, except rows that became visible more than two minutes late. cursor: what the next read needs, such as ids that it finds again. note: what the last read lacks, and why. refused_at: when records were last refused. sources: the logs that platform reads.';
 
@@ -36632,31 +38385,33 @@ COMMENT ON TABLE "logloom_private"."confirmation_mails" IS 'A row for each mail 
 
 COMMENT ON TABLE "logloom_private"."dead_letters" IS 'Events that could not be written, and why. logloom_private.replay_dead_letters() tries to write them again.';
 
+COMMENT ON TABLE "logloom_private"."deletion_turns" IS 'When a tenant with open erasures was last served: tenants take turns.';
+
 COMMENT ON TABLE "logloom_private"."error_counts" IS 'Records of an error group by the hour of their ts for 14 days, and by the UTC day for a year.';
 
 COMMENT ON TABLE "logloom_private"."error_progress" IS 'The records with a write sequence above counted_from and up to write_seq are counted in groups.';
 
-COMMENT ON TABLE "logloom_private"."idempotency_keys" IS 'First answers to requests with an Idempotency-Key, so that a repeat stores nothing.';
+COMMENT ON TABLE "logloom_private"."idempotency_keys" IS 'First answers to requests with an Idempotency-Key. A repeat stores nothing.';
 
-COMMENT ON TABLE "logloom_private"."ingest_rule_sets" IS 'A row for each tenant that ever had a rule. version: changes with every change of a rule or of the key; null without an enabled rule. hash_key: the sealed key of the hashes in masks.';
+COMMENT ON TABLE "logloom_private"."ingest_rule_sets" IS 'A row for each tenant that ever had a rule. version: changes with every change of a rule or the key. Null without an enabled rule. hash_key: the sealed key of the hashes in masks.';
 
-COMMENT ON TABLE "logloom_private"."ingest_tokens" IS 'Tokens with which pages send. Only the SHA-256 of a token is stored.';
+COMMENT ON TABLE "logloom_private"."ingest_tokens" IS 'Tokens for pages that send events. Only the SHA-256 of a token is stored.';
 
 COMMENT ON TABLE "logloom_private"."installation" IS 'The changes that the installation made in the project. Uninstalling undoes them. One row.';
 
 COMMENT ON TABLE "logloom_private"."jobs" IS 'Background jobs: when each runs and how it went.';
 
-COMMENT ON TABLE "logloom_private"."kept_longer" IS 'Restored days, which a tenant keeps beyond its retention until kept_until.';
+COMMENT ON TABLE "logloom_private"."kept_longer" IS 'Restored days. A tenant keeps them beyond its retention until kept_until.';
 
-COMMENT ON TABLE "logloom_private"."key_reads" IS 'Reads by API key, UTC day and operation, kept for 31 days. An operation may have several rows, which add up: a read that finds all rows locked adds one.';
+COMMENT ON TABLE "logloom_private"."key_reads" IS 'Reads by API key, UTC day and operation, kept for 31 days. An operation may have several rows: add them up.';
 
-COMMENT ON TABLE "logloom_private"."late_sql_logs" IS 'Tenants whose transactions logged, and committed after alert_grace. noted_at: the minute in which the records were moved to the queue. first_ts: the earliest ts. The round of the alert rules that sees these records evaluates their windows again.';
+COMMENT ON TABLE "logloom_private"."late_sql_logs" IS 'Tenants whose transactions logged and committed later than alert_grace. noted_at: the minute in which the records were moved to the queue. first_ts: the earliest ts. An alert round that sees these records evaluates their windows again.';
 
 COMMENT ON TABLE "logloom_private"."log_counts" IS 'Counts of records by tenant, minute of ts, service and level. Several rows may have the same four: their sum is the count. The statements that change records add rows (added_records_sql, removed_records_sql); logloom_private.compact_log_counts() sums them up.';
 
-COMMENT ON TABLE "logloom_private"."log_days" IS 'The UTC days in which a tenant has records. A search reads only these days. A day stays until its partition is dropped or retention finds no record of the tenant in it.';
+COMMENT ON TABLE "logloom_private"."log_days" IS 'The UTC days in which a tenant has records. A search reads only these days. A day stays until its partition is dropped, or retention finds no record of the tenant.';
 
-COMMENT ON TABLE "logloom_private"."log_removals" IS 'Tenants that lost records which are recent enough for an alert window. The stored sums of their alerts are no longer valid. Each removal adds a row, so that a removal and an alert round never wait for each other.';
+COMMENT ON TABLE "logloom_private"."log_removals" IS 'Tenants that lost records recently enough for an alert window. The stored sums of their alerts are no longer valid. Each removal adds a row: a removal and an alert round never wait for each other.';
 
 COMMENT ON TABLE "logloom_private"."log_writes" IS 'The highest write sequence in each day''s partition. Lower ones stay until a job removes them. A live tail reads here which partitions have new records.';
 
@@ -36664,11 +38419,11 @@ COMMENT ON TABLE "logloom_private"."notification_addresses" IS 'Email addresses 
 
 COMMENT ON TABLE "logloom_private"."notification_usage" IS 'Delivery attempts, by tenant, kind of channel (email, webhook) and clock hour. The plan limits their number.';
 
-COMMENT ON TABLE "logloom_private"."notifications" IS 'The outbox: a row for each alert and destination, and for its recovery. Tests, codes that confirm an address, and mails to owners about a log stream (its id is in rule_id) have no alert.';
+COMMENT ON TABLE "logloom_private"."notifications" IS 'The outbox: a row for each alert and destination, and for its recovery. Tests, codes that confirm an address, and mails to owners about a log stream have no alert. For a log stream, rule_id has its id.';
 
 COMMENT ON TABLE "logloom_private"."notified_alerts" IS 'Further alerts of a notification that collects several groups.';
 
-COMMENT ON TABLE "logloom_private"."notify_endpoint" IS 'The URL of the edge function logloom-notify, and the secret that the database sends when it calls it. The URL of logloom-stream differs only in the name; it expects the same secret.';
+COMMENT ON TABLE "logloom_private"."notify_endpoint" IS 'The URL of the edge function logloom-notify, and the secret with which the database calls it. The URL of logloom-stream differs only in the name; the secret is the same.';
 
 COMMENT ON TABLE "logloom_private"."portal_reads" IS 'How many requests a tenant''s portal sessions made in a minute. A minute may have several rows: a request that finds all rows locked adds one.';
 
@@ -36676,7 +38431,7 @@ COMMENT ON TABLE "logloom_private"."queue" IS 'Committed events on their way to 
 
 COMMENT ON TABLE "logloom_private"."queue_marks" IS 'How old waiting batches are, without reading them. A row has the earliest received_at of batches that were metered together, up to batch_to. It is kept until these batches are moved.';
 
-COMMENT ON TABLE "logloom_private"."queue_pointer" IS 'The slot that is being filled, and the closed one that is being moved.';
+COMMENT ON TABLE "logloom_private"."queue_pointer" IS 'The slot that is filled now, and the closed one that is moved now.';
 
 COMMENT ON TABLE "logloom_private"."queue_slots" IS 'How much of each slot has been moved.';
 
@@ -36694,19 +38449,19 @@ COMMENT ON TABLE "logloom_private"."settings" IS 'Settings of the service that a
 
 COMMENT ON TABLE "logloom_private"."sql_log" IS 'Records of logloom.log(), until move_sql_log moves them to the queue after the commit. is_count: the record says how many records the transaction left out.';
 
-COMMENT ON TABLE "logloom_private"."sql_log_place" IS 'Which rows of sql_log may not be moved yet: those of transactions from xact_from on, and of earlier ones that had not ended (open_xacts).';
+COMMENT ON TABLE "logloom_private"."sql_log_place" IS 'Which rows of sql_log may not be moved yet: those of transactions from xact_from on, and those of open_xacts.';
 
-COMMENT ON TABLE "logloom_private"."storage" IS 'The stored bytes, which the job bound_storage measures once a minute, and the state of this job.';
+COMMENT ON TABLE "logloom_private"."storage" IS 'The stored bytes, and the state of the job bound_storage. It measures them once a minute.';
 
 COMMENT ON TABLE "logloom_private"."storage_hours" IS 'The stored bytes at the first measurement of each hour of the last 8 days, for the forecast.';
 
 COMMENT ON TABLE "logloom_private"."stream_round" IS 'The write sequence up to which streams with new records were marked. Marking a stream idle locks this row.';
 
-COMMENT ON TABLE "logloom_private"."tenant_deletions" IS 'A receipt for each delete_tenant. Nobody can use the id until finished_at, when nothing of the tenant is left. erased_records: null until its log records are deleted.';
+COMMENT ON TABLE "logloom_private"."tenant_deletions" IS 'A receipt for each delete_tenant. Nobody can use the id until finished_at. Then nothing of the tenant is left. erased_records: null until its log records are deleted.';
 
-COMMENT ON TABLE "logloom_private"."verification_differences" IS 'What a verification found: a damaged block, a minute whose counts differ from its records, a record that is stored more than once, or archived days whose files have the wrong records. At most a thousand rows for each verification.';
+COMMENT ON TABLE "logloom_private"."verification_differences" IS 'What a verification found: a damaged block, a minute with wrong counts, a record stored more than once, or archived days whose files have the wrong records. At most a thousand rows for each verification.';
 
-COMMENT ON TABLE "logloom_private"."verifications" IS 'Verifications of blocks, counts, ids and the archive. The row without finished_at is the running one; it continues at its position. The last hundred are kept.';
+COMMENT ON TABLE "logloom_private"."verifications" IS 'Verifications of blocks, counts, ids and the archive. The row without finished_at is the running one. It continues at its position. The last hundred are kept.';
 
 COMMENT ON TABLE "logloom_private"."webhook_secrets" IS 'Secrets that sign a rule''s webhooks. The previous secret also signs until it expires.';
 
@@ -36716,13 +38471,13 @@ COMMENT ON TYPE "logloom_private"."alert_reading" IS 'How many records were read
 
 COMMENT ON TYPE "logloom_private"."alert_window" IS 'A window of a rule, or of one of its groups, and its value.';
 
-COMMENT ON TYPE "logloom_private"."audited_statement" IS 'What the events of a statement on an audited table have in common. name, keys: the table and its primary key. hidden_columns: columns that are not recorded. columns_have_changed: a column that audit_table() was given has another name now. tenant_column: the column with a row''s tenant; tenant_id: of rows without one. row_source: SQL that selects the columns of a row, or null for all.';
+COMMENT ON TYPE "logloom_private"."audited_statement" IS 'What the events of a statement on an audited table have in common. name, keys: the table and its primary key. hidden_columns: columns that are not recorded. columns_have_changed: a column of audit_table() has another name now. tenant_column: the column with a row''s tenant; tenant_id: of rows without one. row_source: SQL that selects the columns of a row, or null for all.';
 
 COMMENT ON TYPE "logloom_private"."collected" IS 'New records and the next state of a collector. is_complete: false if more can be read now.';
 
 COMMENT ON TYPE "logloom_private"."column_values" IS 'The values of a column. An array of this type has the values of several columns.';
 
-COMMENT ON TYPE "logloom_private"."counted_source" IS 'The source of an aggregate: rows (alias l), and the SQL of count() over them. keys_sql: the group expressions of groups_source, whose rows have conditions as columns (c1, c2 …). has_numbers: true if the rows have numbers, total, minimum, maximum and percentiles instead of the attribute.';
+COMMENT ON TYPE "logloom_private"."counted_source" IS 'The source of an aggregate: rows (alias l), and the SQL of count() over them. keys_sql: the group expressions, if the rows come from groups_source. has_numbers: true if the rows have numbers instead of the attribute.';
 
 COMMENT ON TYPE "logloom_private"."error" IS 'An error of a register. message and hint are formats for format(). explanation replaces the hint in docs/reference/errors.md. The name begins with the register.';
 
@@ -36730,17 +38485,17 @@ COMMENT ON TYPE "logloom_private"."error_arrival" IS 'Records of a group that ar
 
 COMMENT ON TYPE "logloom_private"."error_event" IS 'A group that is new or regressed, and up to 20 of the records that made it so.';
 
-COMMENT ON TYPE "logloom_private"."file_type" IS 'A type of things that files describe. position: a type only names things of types before it. name_member, id_member: members of what the operation in lists returns. creates, changes, deletes: operations; their parameters are p_ and a field. fields: their defaults; null: none, so a document without the field keeps it. fixed_fields: cannot be changed later. sent_fields: sent with every change.';
+COMMENT ON TYPE "logloom_private"."file_type" IS 'A type of things that files describe. position: a type only names things of types before it. name_member, id_member: members of what the operation in lists returns. creates, changes, deletes: operations; their parameters are p_ and a field. fields: their defaults; null: none, so a document without the field keeps it. fixed_fields: cannot be changed later. sent_fields: sent with every change. changes null: a thing that differs is deleted and created again. deletes null: one thing that every tenant has, named as the type.';
 
-COMMENT ON TYPE "logloom_private"."ingest_answer" IS 'The answer to a request: body, headers {name: value}, how many events it added to the queue (0 for a repeat), and status 200; 412 with the rules of the tenant.';
+COMMENT ON TYPE "logloom_private"."ingest_answer" IS 'The answer to a request: body, headers {name: value}, and how many events it added to the queue (0 for a repeat). status is 200, or 412 with the tenant''s rules.';
 
-COMMENT ON TYPE "logloom_private"."ingest_request" IS 'One request of ingest. The caller is p_key_digest (hex SHA-256 of an API key or ingest token), or p_claims (of a verified token), or p_tenant_id. Events are parallel arrays. p_ts has a value for each event, null if the event has no time; without p_ts the request only authenticates and asks for the limits. p_positions: the index of each event in the request; null if the function ingest rejected none. p_rejected, p_errors: the events that the function ingest rejected. p_slice: the number, from 0, of this part of a request that comes in several calls; the first one decides whether the limits of the plan allow the request. p_cut: events that were cut to max_record_bytes or max_record_values. p_all_errors: errors list every rejected event instead of the first hundred. p_guessed: events whose ts had a name that may mean something else, as {place: {name: value}}; places count from 1. If such a ts is out of range, it becomes an attribute. p_dropped: events of this slice that rules of the tenant removed. p_rule_counts: what each rule did. p_rules_version: the version of the rules that were applied; null: none. p_spans: how many of the events are spans, or events of spans.';
+COMMENT ON TYPE "logloom_private"."ingest_request" IS 'One request of ingest. The caller is p_key_digest (hex SHA-256 of an API key or ingest token), p_claims (of a verified token), or p_tenant_id. Events are parallel arrays. p_ts has a value for each event, or null for an event without a time. Without p_ts the request only authenticates and asks for the limits. p_positions: the index of each event in the request. Null if the function ingest rejected none. p_rejected, p_errors: the events that the function ingest rejected. p_slice: the number, from 0, of this part of a request that comes in several calls. The first one decides about the plan''s limits. p_cut: events that were cut to max_record_bytes or max_record_values. p_all_errors: errors list all rejected events, not the first hundred. p_guessed: events whose ts came from an ambiguous name, as {place: {name: value}}. Places count from 1. If such a ts is out of range, it becomes an attribute. p_dropped: events of this slice that rules of the tenant removed. p_rule_counts: what each rule did. p_rules_version: the version of the rules that were applied; null: none. p_spans: how many of the events are spans, or events of spans.';
 
-COMMENT ON TYPE "logloom_private"."ingest_rule_count" IS 'What a rule did to a slice of a request: events that it saw and that matched, values that it replaced (masked) or could not check in time (not_checked), events that it removed (dropped, or sampled), and the bytes that this saved.';
+COMMENT ON TYPE "logloom_private"."ingest_rule_count" IS 'What a rule did to a slice of a request. seen, matched: events. masked: values replaced. not_checked: values that it could not check in time. dropped, sampled: events removed. bytes: bytes saved by this.';
 
-COMMENT ON TYPE "logloom_private"."ingest_state" IS 'A sender and its limits, read once per call for all requests of a caller. keeps_from, takes_to: the allowed range of ts. events, bytes: used in the month; complete if a limit is near. batches: how many batches of the queue may be missing from events and bytes. headers: sent with every answer; X-Logloom-Writer if pg_cron does not run the writer. service: the only service that the sender may send for; null: any. rules_version: of the tenant''s ingest rules; null: no rule is on. spans_left: how many spans their share of the month still takes; null: any number. ingest() subtracts those in the queue.';
+COMMENT ON TYPE "logloom_private"."ingest_state" IS 'A sender and its limits, read once per call for all requests of a caller. keeps_from, takes_to: the allowed range of ts. events, bytes: used in the month; complete if a limit is near. batches: how many batches of the queue events and bytes may lack. headers: sent with every answer; X-Logloom-Writer if pg_cron does not run the writer. service: the only service that the sender may send for; null: any. rules_version: of the tenant''s ingest rules; null: no rule is on. spans_left: how many spans their share of the month still takes; null: any number. ingest() subtracts those in the queue.';
 
-COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom, and what the holder does. deletion: seals or deletes records of past days. writer: adds records or moves the queue. partitions: creates or drops a day. log_counts: adds up or deletes counts. queue: enqueues (shared) or switches the slot (exclusive). notifications, streams, archive: claims work; limits hold because claims are made one at a time. Some locks have a second key, a hash of the lane or the tenant. lane: one worker in a lane. alerts: one evaluator of a tenant''s rules. delete_logs: one new deletion of a tenant at a time. members: one change of a tenant''s members at a time. notifications: one test or confirmation of a tenant''s address at a time. errors: counts errors in their groups; a deletion that subtracts some takes it after its own. audit: links audit events. files: one change of a tenant''s files at a time.';
+COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom, and what the holder does. deletion: seals or deletes records of past days. writer: adds records or moves the queue. partitions: creates or drops a day. log_counts: adds up or deletes counts. queue: enqueues (shared) or switches the slot (exclusive). notifications, streams, archive: claims work. Claims are made one at a time: limits hold. Some locks have a second key, a hash of the lane or the tenant. lane: one worker in a lane. alerts: one evaluator of a tenant''s rules. delete_logs: one new deletion of a tenant at a time. members: one change of a tenant''s members at a time. notifications: one test or confirmation of a tenant''s address at a time. errors: counts errors in their groups. A deletion that subtracts errors takes it after its own. audit: links audit events. files: one change of a tenant''s files at a time.';
 
 COMMENT ON TYPE "logloom_private"."log_key" IS 'A position in the order of a tenant''s records.';
 
@@ -36750,15 +38505,15 @@ COMMENT ON TYPE "logloom_private"."own_answer" IS 'How many records ingest_own s
 
 COMMENT ON TYPE "logloom_private"."own_record" IS 'A record that the database itself makes, for ingest_own. A null ts stands for the time of receipt.';
 
-COMMENT ON TYPE "logloom_private"."page_cursor" IS 'The position where a page begins: after the record (ts, id), in "order" (asc or desc). ts_from, ts_to and now come from the first page, so that later pages have the same range. records_left: how many records the query''s limit leaves for this page and later ones. received_before: an export returns only records received before it began.';
+COMMENT ON TYPE "logloom_private"."page_cursor" IS 'The position where a page begins: after the record (ts, id), in the order asc or desc. ts_from, ts_to and now come from the first page: later pages have the same range. records_left: how many records the query''s limit leaves from this page on. received_before: an export returns only records received before it began.';
 
 COMMENT ON TYPE "logloom_private"."reader_kind" IS 'The kind of reader: the token of a request, an API key, a portal session, or the view of a log stream or of an alert''s message, which have no request.';
 
-COMMENT ON TYPE "logloom_private"."reading_scope" IS 'What a reader may see. tenant_id: the tenant of the records. filter: the records must match it (the tree of a compiled query; null: all). hidden_fields: names of fields and paths of attrs that the reader does not get (null: none). operations: those that the reader may call (null: all that read). kind: the kind of reader. view_id: the view that the reader is bound to, if any. customer, limits: those of a portal session.';
+COMMENT ON TYPE "logloom_private"."reading_scope" IS 'What a reader may see. tenant_id: the tenant of the records. filter: the records must match it (the tree of a compiled query; null: all). hidden_fields: names of fields and paths of attrs that the reader does not get (null: none). operations: those that the reader may call (null: all that read). kind: the kind of reader. view_id: the view that the reader is bound to, if any. customer, limits, session_id: those of a portal session.';
 
 COMMENT ON TYPE "logloom_private"."record_arrays" IS 'Records as one array for each field. columns has the values of the fields of logloom_private.column_fields, as texts.';
 
-COMMENT ON TYPE "logloom_private"."record_field" IS 'A column of logloom.logs. sent: events have it. shown: its position in public.logloom_log_record; null if answers do not have it. kind: how queries treat it (time, id, level, msg, text, host, attrs); null if they cannot. block: how a block stores it (times, batches, ids, runs, templates, attrs, or a column of its own). bloom: with a Bloom filter. place: its position in the console. near: names that people use for it by mistake. aliases: its other names in an event, in order of precedence; a dotted name is a flat key or a path. also: other sources, for the documents. remark: what the console says about it.';
+COMMENT ON TYPE "logloom_private"."record_field" IS 'A column of logloom.logs. sent: events have it. shown: its position in public.logloom_log_record. Null if answers do not have it. kind: how queries treat it (time, id, level, msg, text, host, attrs). Null: queries do not know it. block: how a block stores it (times, batches, ids, runs, templates, attrs, or a column of its own). bloom: with a Bloom filter. place: its position in the console. near: names that people use for it by mistake. aliases: its other names in an event. The first one wins. A dotted name is a flat key or a path. also: other sources, for the documents. remark: what the console says about it.';
 
 COMMENT ON TYPE "logloom_private"."stream_batch" IS 'Records after a stream''s position, in the order in which they became visible. end_seq is the last write_seq. end_id is the last record with it; null: all records with it.';
 
@@ -36770,7 +38525,7 @@ COMMENT ON TYPE "public"."logloom_alert_history_entry" IS 'An alert: the value t
 
 COMMENT ON TYPE "public"."logloom_alert_incident" IS 'The condition of a rule, or of one group of a rule with by, has held since opened_at. state: open, acknowledged or resolved. resolution: recovered, still_absent (a silent group is no longer watched), rule_changed, rule_disabled or rule_deleted; null while it is open. value: of the last window in which the condition held. peak_value: the value farthest from the threshold. People (…_by, assigned_to) are shown by their email address, or by their user_id if it is unknown.';
 
-COMMENT ON TYPE "public"."logloom_alert_preview" IS 'When a rule would have fired between ts_from and ts_to, evaluated every step_minutes, and the values that it would have seen. For a rule with by, series has the highest value of each window, groups has the groups that fire most or have the highest values, and crowded_windows counts windows with too many or too long groups. For other rules these three are null. band: what is usual for a rule with a baseline; a rule with by has one for each group.';
+COMMENT ON TYPE "public"."logloom_alert_preview" IS 'When a rule would have fired between ts_from and ts_to, evaluated every step_minutes, and the values that it would have seen. For a rule with by, series has the highest value of each window. groups has the groups that fire most or have the highest values. crowded_windows counts windows with too many or too long groups. For other rules these three are null. band: what is usual for a rule with a baseline; a rule with by has one for each group.';
 
 COMMENT ON TYPE "public"."logloom_alert_preview_band" IS 'What is usual for the window that ends at ts, and the threshold. Null while fewer than three days are known.';
 
@@ -36782,7 +38537,7 @@ COMMENT ON TYPE "public"."logloom_alert_preview_point" IS 'The value of the wind
 
 COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and cooldowns are in minutes. view_id: the rule is evaluated within this view; null: all records. notification_secrets: which secrets are set, such as {"slack_url": {"set": true}}. late_seconds: how far evaluation is behind; 0 if it is on time. baseline: null, or {days, deviations, known_days}: the threshold counts deviations from what is usual. While known_days is less than 3, the rule waits. kind: query, or new_error: fires for error groups that are new or regressed.';
 
-COMMENT ON TYPE "public"."logloom_alert_silence" IS 'A time in which matching alerts are not sent. matcher: {rule_id, group}, either, both or none. state: scheduled, active or expired.';
+COMMENT ON TYPE "public"."logloom_alert_silence" IS 'A time in which matching alerts are not sent. matcher: {rule_id, group}, either, both or none. state: scheduled, active or expired. recurrence: {days, start, minutes, time_zone}, or null. ends_at: null for a recurrence without an end, which is active in its occurrences.';
 
 COMMENT ON TYPE "public"."logloom_api_key" IS 'An API key in lists. status: active, revoked or expired. view_id: the view that it reads in; null if none.';
 
@@ -36796,7 +38551,7 @@ COMMENT ON TYPE "public"."logloom_audit_event" IS 'An audit event. actor: a user
 
 COMMENT ON TYPE "public"."logloom_audit_trail_event" IS 'An event of the audit trail. source: app (the project''s own) or logloom. actor: a user''s id, or a role. targets: what was changed, [{type, id, …}]. context: the rest; for a row of an audited table its old and new values. day, position: the place in the chain, if it has one.';
 
-COMMENT ON TYPE "public"."logloom_audit_verdict" IS 'What was verified: events, how many of them are erased, the first and last day that had some, and the digest of the last one as hex. fault: null, or what does not fit first: event_missing, event_changed, link_changed, digest_changed or day_missing. next_day: where to go on if the range has too many events for one call.';
+COMMENT ON TYPE "public"."logloom_audit_verdict" IS 'What was verified: events, how many of them are erased, their first and last day, and the digest of the last one as hex. fault: null, or what does not fit first: event_missing, event_changed, link_changed, digest_changed or day_missing. next_day: where to go on if the range has too many events for one call.';
 
 COMMENT ON TYPE "public"."logloom_claimed_notification" IS 'A notification to deliver now, and the secrets that sign it (some may still be unsealed). If not is_complete, complete_alert_notification adds the link and the newest records to the body.';
 
@@ -36810,39 +38565,39 @@ COMMENT ON TYPE "public"."logloom_error_frame" IS 'A call of a stack trace, the 
 
 COMMENT ON TYPE "public"."logloom_error_group" IS 'An error group. state: new (in the last seven days), regressed (likewise), open, resolved or ignored. records: how many arrived; in a view: how many there are in the range. users: how many users it touched, about. first_release, last_release: of its records. hours: records in each of the last 24 hours, the last one is the current one. assigned_to: email address or user_id.';
 
-COMMENT ON TYPE "public"."logloom_error_group_details" IS 'An error group with its course: records by hour (14 days) and by UTC day (a year), without hours and days that have none. stack: the newest stack trace; is_own: not of a library. releases, tags and newest (at most 10 records) come from sampled_records records: those of the group among the newest 2000 errors of its service in a day. merged: the groups that were merged into this one.';
+COMMENT ON TYPE "public"."logloom_error_group_details" IS 'An error group with its course: records by hour (14 days) and by UTC day (a year). Hours and days without records are left out. stack: the newest stack trace; is_own: not of a library. releases, tags and newest (at most 10) come from the group''s records among the newest 2000 errors of its service in a day. sampled_records is their number. merged: the groups that were merged into this one.';
 
-COMMENT ON TYPE "public"."logloom_error_release" IS 'A release of a program in which an error was seen, and how many of the sampled records are its.';
+COMMENT ON TYPE "public"."logloom_error_release" IS 'A release in which an error was seen, and its number among the sampled records.';
 
-COMMENT ON TYPE "public"."logloom_error_tag" IS 'A value that records of the group have more often than other errors: its shares, 0 to 1.';
+COMMENT ON TYPE "public"."logloom_error_tag" IS 'A value that is more frequent in the group''s records than in other errors. The shares are 0 to 1.';
 
 COMMENT ON TYPE "public"."logloom_file_change" IS 'A difference between the files and the tenant. action: create, update or delete. fields: {field: {"old": …, "new": …}}. Secrets show only which of them are set.';
 
 COMMENT ON TYPE "public"."logloom_ingest_rule" IS 'A rule of a tenant. Rules apply in the order of position. condition: null for every event.';
 
-COMMENT ON TYPE "public"."logloom_ingest_rule_hour" IS 'What a rule did in a UTC hour: events that it saw and that matched, values that it replaced (masked) or could not check in time (not_checked), events that it removed (dropped, sampled), and the bytes that this saved.';
+COMMENT ON TYPE "public"."logloom_ingest_rule_hour" IS 'What a rule did in a UTC hour. seen, matched: events. masked: values replaced. not_checked: values that it could not check in time. dropped, sampled: events removed. bytes: bytes saved by this.';
 
 COMMENT ON TYPE "public"."logloom_ingest_rule_preview" IS 'seen: records of the last hour. matched: those that the condition finds. rule: as the function ingest applies it. examples: the newest that match, at most 20, as they are stored.';
 
-COMMENT ON TYPE "public"."logloom_ingest_token" IS 'A new ingest token, which can send for one service. It is shown only now.';
+COMMENT ON TYPE "public"."logloom_ingest_token" IS 'A new ingest token. It sends for one service. It is shown only now.';
 
 COMMENT ON TYPE "public"."logloom_key_reads" IS 'How many requests of a key an operation answered on a UTC day.';
 
-COMMENT ON TYPE "public"."logloom_log_bucket" IS 'The numbers of records in one bucket, which begins at ts and lasts interval_seconds.';
+COMMENT ON TYPE "public"."logloom_log_bucket" IS 'The numbers of records in one bucket. It begins at ts and lasts interval_seconds.';
 
-COMMENT ON TYPE "public"."logloom_log_change" IS 'How many records had a value of a field, or a pattern, in a range (after) and in the range that it is compared with (before). kind: pattern or value. change: new, gone, grown or shrunk, as a share of the records. score: how unlikely the change is by chance (Dunning''s G-squared).';
+COMMENT ON TYPE "public"."logloom_log_change" IS 'How many records had a value of a field, or a pattern: in a range (after), and in the range that it is compared with (before). kind: pattern or value. change: new, gone, grown or shrunk, as a share of the records. score: how unlikely the change is by chance (Dunning''s G-squared).';
 
 COMMENT ON TYPE "public"."logloom_log_changes" IS 'What changed from [before_from, before_to) to [ts_from, ts_to), the most significant first.';
 
 COMMENT ON TYPE "public"."logloom_log_dashboard" IS 'A dashboard: queries that are shown together, in the order of panels. created_by: the claim sub of its creator.';
 
-COMMENT ON TYPE "public"."logloom_log_export" IS 'A page of an export. Either text has its lines, with line ends, or logs has its records. records: the number of records. cursor: of this page; next_cursor: of the next page, null if there is none.';
+COMMENT ON TYPE "public"."logloom_log_export" IS 'A page of an export. Either text has its lines, with line ends, or logs has its records. records: the number of records. cursor: of this page. next_cursor: of the next page, null if there is none.';
 
-COMMENT ON TYPE "public"."logloom_log_field" IS 'A field as a query names it. type: string, number, boolean, array, timestamp, uuid or mixed. records: how many records were looked at. count: in how many of these the field was found. values: its most frequent values. exact: true if all records that match were looked at, false for a sample of them.';
+COMMENT ON TYPE "public"."logloom_log_field" IS 'A field as a query names it. type: string, number, boolean, array, timestamp, uuid or mixed. records: how many records were looked at. count: in how many of these the field was found. values: its most frequent values. exact: true if all matching records were looked at, false for a sample.';
 
 COMMENT ON TYPE "public"."logloom_log_level_counts" IS 'Numbers of records by level; none: records without a level.';
 
-COMMENT ON TYPE "public"."logloom_log_overview" IS 'The services of [ts_from, ts_to), compared with [before_from, before_to). The largest comes first. silent_hosts: hosts without a record in the last 24th of the range that had at least seven in the same part before; null if hosts are hidden or have too many records.';
+COMMENT ON TYPE "public"."logloom_log_overview" IS 'The services of [ts_from, ts_to), compared with [before_from, before_to). The largest comes first. silent_hosts: hosts with seven or more records in the last 24th of the range before, and none now. Null if hosts are hidden or have too many records.';
 
 COMMENT ON TYPE "public"."logloom_log_page" IS 'Records of [ts_from, ts_to), and the cursor of the next page. Any page may have fewer records than p_limit; only the last page has the cursor null. warnings: parts of the query that probably mean something else.';
 
@@ -36850,15 +38605,15 @@ COMMENT ON TYPE "public"."logloom_log_panel" IS 'A panel of a dashboard. kind: l
 
 COMMENT ON TYPE "public"."logloom_log_record" IS 'A log record. Fields that the event did not have are null.';
 
-COMMENT ON TYPE "public"."logloom_log_secret_scope" IS 'The tenant whose secrets the caller may seal.';
+COMMENT ON TYPE "public"."logloom_log_secret_scope" IS 'The tenant whose secrets the caller may seal, and the customer of a portal session.';
 
 COMMENT ON TYPE "public"."logloom_log_series" IS 'An aggregate of a group over time: points [[ts, value], …], one for each bucket, oldest first. group null: all other groups together.';
 
-COMMENT ON TYPE "public"."logloom_log_service" IS 'The numbers of records and errors of a service (null: no service) in a range, and in the same hours of the days before. last_seen: the minute of the newest record (over a day: exact to 1/1,440 of the range). errors_over_time, records_over_time: in 24 equal parts of the range. …_before_lately: in the last of these parts, in the range before.';
+COMMENT ON TYPE "public"."logloom_log_service" IS 'The records and errors of a service (null: no service), in a range and in the same hours of the days before. last_seen: the minute of the newest record. In a range of N days: exact to N minutes. errors_over_time, records_over_time: in 24 equal parts of the range. …_before_lately: in the last of these parts, in the range before.';
 
-COMMENT ON TYPE "public"."logloom_log_stat" IS 'The aggregates of a group. group: {field: text}; the text is null for records without the field; ts is the beginning of a bucket. value: the result of the last math, or else the first aggregate. values: all results by name. total_groups: how many rows there would be without p_limit and the stage limit. warnings: parts of the query that probably mean something else; the same in each row.';
+COMMENT ON TYPE "public"."logloom_log_stat" IS 'The aggregates of a group. group: {field: text}. The text is null for records without the field; ts is the beginning of a bucket. value: the result of the last math, or else the first aggregate. values: all results by name. total_groups: how many rows there would be without p_limit and the stage limit. warnings: parts of the query that probably mean something else, the same in each row.';
 
-COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused or disabled. lag_seconds: how long the oldest unsent record has waited. pause_reason: failing (no success for too long), refused (the receiver accepts no record) or maker (its maker is no longer an admin). source: logs, or audit (the audit trail). skipped_records: not sent, because streams forwarded them three times. test_…: the last test, which runs while test_finished_at is null. last_answer, test_answer: the first 500 characters of the receiver''s answer, if it did not accept everything.';
+COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused or disabled. lag_seconds: how long the oldest unsent record has waited. pause_reason: failing (no success for too long), refused (the receiver accepts no record) or maker (its maker is no longer an admin). customer: the customer who made it in a portal session; they do not see view_id and maker. held_at: when an admin disabled a customer''s stream, which only an admin can enable again. source: logs, or audit (the audit trail). skipped_records: not sent, because streams forwarded them three times. test_…: the last test, which runs while test_finished_at is null. last_answer, test_answer: the first 500 characters of the receiver''s answer, if it did not accept everything.';
 
 COMMENT ON TYPE "public"."logloom_log_stream_failure" IS 'What a stream did not send. refused: the record record_id, which the receiver does not accept. rejected: the receiver accepted a batch except for some records and does not say which. gap: records of [ts_from, ts_to) that retention deleted before they were sent.';
 
@@ -36868,9 +38623,9 @@ COMMENT ON TYPE "public"."logloom_log_tenant" IS 'A tenant that the caller belon
 
 COMMENT ON TYPE "public"."logloom_log_view" IS 'A view limits what its readers get. query_dsl: they get the records that it finds (null: all). hidden_fields: they do not get these fields. operations: they may call these (null: all that read, except those that list alerts). created_by: the claim sub of its creator, or service_role.';
 
-COMMENT ON TYPE "public"."logloom_member" IS 'A user who belongs to a tenant. role: viewer, member, admin or owner. email: from Supabase Auth, else as given when the member was added; null if unknown. view_id: the view that a viewer reads in.';
+COMMENT ON TYPE "public"."logloom_member" IS 'A user who belongs to a tenant. role: viewer, member, admin or owner. email: from Supabase Auth, or else as given when the member was added. Null if unknown. view_id: the view that a viewer reads in.';
 
-COMMENT ON TYPE "public"."logloom_notification_address" IS 'An email address of alert rules, in lower case. confirmed: notifications may be sent there, because a code confirmed it or it belongs to a member. code_expires_at, tries_left: null without a valid code.';
+COMMENT ON TYPE "public"."logloom_notification_address" IS 'An email address of alert rules, in lower case. confirmed: notifications may be sent there, because a code confirmed it or a member has it. code_expires_at, tries_left: null without a valid code.';
 
 COMMENT ON TYPE "public"."logloom_opened_portal_session" IS 'The session that a link opened. token is shown only once.';
 
@@ -36882,13 +38637,17 @@ COMMENT ON TYPE "public"."logloom_plan_features" IS 'Whether a plan has saved se
 
 COMMENT ON TYPE "public"."logloom_portal_session" IS 'A portal session in a list. status: active, revoked or expired.';
 
-COMMENT ON TYPE "public"."logloom_query_validity" IS 'Tells whether a query compiles. If not: the error, its position (1-based, code points) and the expected syntax. warnings: valid parts that probably do not mean what their author wanted.';
+COMMENT ON TYPE "public"."logloom_portal_thing" IS 'A log stream (kind stream) or alert rule (kind rule) that a customer made in a portal session. state of a stream: its status, or held; of a rule: enabled, disabled, paused or held. held: an admin disabled it, and only an admin can enable it again. maker: the user with whose rights it reads; null: the project''s secret key.';
 
-COMMENT ON TYPE "public"."logloom_query_warning" IS 'A valid part of a query that probably does not mean what its author wanted: its position (1-based, code points), and what to write instead.';
+COMMENT ON TYPE "public"."logloom_query_validity" IS 'Tells whether a query compiles. If not: the error, its position (1-based, code points) and the expected syntax. warnings: valid parts that their author probably meant differently.';
+
+COMMENT ON TYPE "public"."logloom_query_warning" IS 'A valid part of a query that its author probably meant differently. Has its position (1-based, code points) and what to write instead.';
 
 COMMENT ON TYPE "public"."logloom_retention_rule" IS 'How many days records of exactly this level and service (null: any) are kept instead of retention_days. The first rule that matches decides.';
 
-COMMENT ON TYPE "public"."logloom_retention_run" IS 'A deletion. kind: retention (by age), erasure (on request) or storage (a day dropped because storage was full). status: queued, running, done, interrupted (the run of a later day continued it) or failed, with error. ts_from inclusive, ts_to exclusive. records: how many were deleted so far; in a dry run, how many match. partitions: days that were dropped as a whole. archive_records and archive_files: how many records were removed from how many files of the archive; records does not include them. not_reached: where copies of the records may remain after an erasure; null before it is done.';
+COMMENT ON TYPE "public"."logloom_retention_run" IS 'A deletion. kind: retention (by age), erasure (on request) or storage (a day dropped because storage was full). status: queued, running, done, interrupted (a later day''s run continued it), or failed (with error). ts_from inclusive, ts_to exclusive. records: how many were deleted so far; in a dry run, how many match. partitions: days that were dropped as a whole. archive_records: how many records were removed from archive_files files of the archive. records does not include them. not_reached: where copies may remain after an erasure. Null before it is done.';
+
+COMMENT ON TYPE "public"."logloom_revoked_customer" IS 'How many sessions of a customer were revoked, and how many of their log streams and alert rules were deleted.';
 
 COMMENT ON TYPE "public"."logloom_saved_search" IS 'A saved search. created_by: the claim sub of its creator. run_count: how often anybody ran it. view_id: readers of this view see it in their list. display: settings for the page that shows it, such as range and columns.';
 
@@ -36902,7 +38661,7 @@ COMMENT ON TYPE "public"."logloom_success" IS 'The answer of an operation that r
 
 COMMENT ON TYPE "public"."logloom_tenant_deletion" IS 'A tenant that is being deleted. The receipt has the same deletion_id.';
 
-COMMENT ON TYPE "public"."logloom_tenant_settings" IS 'The effective settings of a tenant: its own values, or else the defaults.';
+COMMENT ON TYPE "public"."logloom_tenant_settings" IS 'The effective settings of a tenant: its own values or the defaults.';
 
 COMMENT ON TYPE "public"."logloom_unsealed_secret" IS 'Secrets of a rule that were not sealed with the function''s current key.';
 
@@ -36912,7 +38671,7 @@ COMMENT ON TYPE "public"."logloom_usage_month" IS 'Accepted events and bytes of 
 
 COMMENT ON TYPE "public"."logloom_webhook_secret" IS 'The new secret of a rule, shown only now. The previous one also signs until previous_valid_until.';
 
-COMMENT ON TYPE "public"."logloom_writer_run" IS 'How many events a call of run_writer moved, and whether nothing was left to do.';
+COMMENT ON TYPE "public"."logloom_writer_run" IS 'How many events a call of run_writer moved, and whether nothing is left to do.';
 
 COMMENT ON VIEW "logloom_private"."planned_alert_rules" IS 'Enabled rules whose plan is valid. delay: how long after its end a window is first evaluated.';
 
@@ -36962,6 +38721,12 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."change_alert_incidents"(uuid[], boo
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."change_error_groups"(text[], text, text, text, text, text, text) TO "authenticated", "service_role";
 
+GRANT EXECUTE
+  ON FUNCTION "logloom_private"."change_log_stream"(logloom_private.reading_scope, uuid, text, text, jsonb, jsonb, boolean, uuid, text)
+  TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."change_plans"(jsonb, text[]) TO "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."changed_file_secrets"(text, uuid, jsonb) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."changed_rule_secrets"(jsonb, jsonb) TO "authenticated", "service_role";
@@ -36983,6 +38748,8 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."count_errors"(logloom_private.error
 GRANT EXECUTE ON FUNCTION "logloom_private"."current_user_id"() TO "anon", "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."digest_of_signer"(uuid, text, bytea) TO "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."end_portal_customer"(text, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."erase_subject"(text, text) TO "authenticated", "service_role";
 
@@ -37034,9 +38801,15 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."lock_key"(logloom_private.lock_name
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."log_view_of"(logloom.log_views) TO "authenticated", "service_role";
 
-GRANT EXECUTE ON FUNCTION "logloom_private"."make_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid, text) TO "authenticated", "service_role";
+GRANT EXECUTE ON FUNCTION "logloom_private"."make_alert_silence"(text, jsonb, text, text, text, jsonb) TO "authenticated", "service_role";
+
+GRANT EXECUTE
+  ON FUNCTION "logloom_private"."make_log_stream"(logloom_private.reading_scope, text, text, text, text, jsonb, jsonb, boolean, uuid, text)
+  TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."note_project"() TO "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."order_file_rules"(text, jsonb) TO "authenticated", "service_role";
 
 REVOKE ALL
   ON FUNCTION "logloom_private"."preview_bands"(logloom_private.compiled_query, text, public.logloom_alert_preview, logloom_private.alert_window[], logloom.alert_rules, integer)
@@ -37045,6 +38818,8 @@ REVOKE ALL
 REVOKE ALL
   ON FUNCTION "logloom_private"."preview_values"(logloom_private.compiled_query, text, text, timestamp WITH time zone, timestamp WITH time zone, integer, integer)
   FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."prune_files"(text, text[], text[], jsonb) TO "authenticated", "service_role";
 
 GRANT EXECUTE
   ON FUNCTION "logloom_private"."read_audit_trail"(logloom_private.reading_scope, text, text, text, text, text, text, text, integer, uuid)
@@ -37060,9 +38835,23 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_changes"(logloom_private.r
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_fields"(logloom_private.reading_scope, text, text, text, text) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_stream"(logloom_private.reading_scope, uuid, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_streams"(logloom_private.reading_scope, text, integer, uuid) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."read_secret_scope"(logloom_private.reading_scope, text, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."read_stream_failures"(logloom_private.reading_scope, uuid, integer, uuid, text) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."read_tenant_usage"(logloom_private.reading_scope, text, integer) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."recurs_at"(jsonb, timestamp WITH time zone) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."refuse_in_document"(text, text, text, text, integer) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."remove_log_stream"(logloom_private.reading_scope, uuid, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."request_stream_test"(logloom_private.reading_scope, uuid, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."require_room_for_baseline"(text, jsonb, uuid) TO "authenticated", "service_role";
 
@@ -37077,6 +38866,8 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."service_operations"() TO "authentic
 GRANT EXECUTE ON FUNCTION "logloom_private"."settle_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) TO "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."shown_baseline"(logloom.alert_rules) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."things_of_customers"(text, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."trim_space"(text) TO "authenticated", "service_role";
 
@@ -37093,6 +38884,8 @@ GRANT EXECUTE
     "public"."create_alert_rule"(text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, uuid,
     jsonb, text)
   TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."create_alert_silence"(jsonb, text, text, text, text, jsonb) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."create_api_key"(text, text, text, text[], uuid) TO "authenticated", "service_role";
 
@@ -37114,6 +38907,8 @@ GRANT EXECUTE ON FUNCTION "public"."export_tenant_files"(text[], text) TO "authe
 
 GRANT EXECUTE ON FUNCTION "public"."get_error_group"(text, uuid, timestamp WITH time zone) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "public"."get_log_secret_scope"(text, text) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "public"."ingest_signer"(uuid, text, text) TO "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."list_audit_events"(text, text, text, text, text, text, text, integer, uuid) TO "authenticated", "service_role";
@@ -37123,6 +38918,8 @@ GRANT EXECUTE ON FUNCTION "public"."list_error_groups"(text, text[], text, text,
 GRANT EXECUTE ON FUNCTION "public"."list_ingest_rules"(text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."list_log_fields"(text, text, text, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."list_portal_things"(text, text, integer, uuid) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."log_changes"(text, text, text, integer, text, text) TO "authenticated", "service_role";
 
@@ -37135,6 +38932,10 @@ GRANT EXECUTE ON FUNCTION "public"."preview_ingest_rule"(text, jsonb) TO "authen
 GRANT EXECUTE ON FUNCTION "public"."preview_tenant_files"(jsonb, text[], text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."record_audit_event"(text, text, jsonb, jsonb, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."revoke_portal_customer"(text, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."set_log_plans"(jsonb, text[], boolean) TO "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."set_retention_rules"(text, jsonb) TO "authenticated", "service_role";
 

@@ -22,3 +22,15 @@ export const operations: readonly string[] = [
   "tail_logs",
   "validate_query",
 ];
+
+/** The operations that only portal sessions may call here, if their parts name them. */
+export const operationsOfCustomers: readonly string[] = [
+  "create_log_stream",
+  "delete_log_stream",
+  "get_log_secret_scope",
+  "get_log_stream",
+  "list_log_stream_failures",
+  "list_log_streams",
+  "test_log_stream",
+  "update_log_stream",
+];
