@@ -1,5 +1,5 @@
--- Notes counts, days and write sequences of the records that insert_records sends to the nodes, in
--- the same transaction. Citus writes an insert twice (to a file, then as rows) if it returns rows
+-- Notes counts, days, write sequences and services of the records that insert_records sends to the
+-- nodes, in the same transaction. Citus writes an insert twice (to a file, then as rows) if it returns rows
 -- or may meet a conflict. So the writer's insert does neither. The columns for the counts are read
 -- from the queue again.
 create or replace function logloom_citus.note_records(
@@ -87,6 +87,22 @@ begin
       $query$,
       v_slot
     ))
+  using p_batch_from, p_batch_to, p_index_from, p_index_to;
+  execute format(
+    $query$
+      select logloom_private.count_services(array(
+        select (
+          q.tenant_id, q.received_at at time zone 'UTC', e.service, count(*), sum(e.bytes)
+        )::logloom_private.service_count
+        from logloom_private.%I q
+        cross join unnest(q.ts[$3:$4], q.service[$3:$4], q.record_bytes[$3:$4])
+          e (ts, service, bytes)
+        where q.batch_id between $1 and $2
+        group by q.tenant_id, q.received_at, e.service
+      ))
+    $query$,
+    v_slot
+  )
   using p_batch_from, p_batch_to, p_index_from, p_index_to;
 end;
 $$;

@@ -10,7 +10,7 @@ Deno.test("usage equals the acknowledged events, queued or written, to the byte"
   await putOnPlan(db, tenant, { monthly_events_limit: 1000 });
 
   const bodies = [
-    JSON.stringify([{ msg: "a" }, { msg: "b" }]),
+    JSON.stringify([{ msg: "a", service: "api" }, { msg: "b" }]),
     JSON.stringify([{ msg: "c" }, "not an event"]),
     JSON.stringify(["not an event"]),
     "[]",
@@ -35,4 +35,13 @@ Deno.test("usage equals the acknowledged events, queued or written, to the byte"
     { day: new Date().toISOString().slice(0, 10), events: 4, bytes: counted },
   ]);
   assert.deepEqual(body.months.map(({ events }) => events), [4, 0]);
+
+  const { services } = await clientOf(tenant.token).call("get_tenant_usage", { p_services: 1 });
+  const { logs } = await clientOf(tenant.token).call("search_logs", { p_query_dsl: "*" });
+  const expected = [null, "api"].map((service) => {
+    const records = logs.filter((log) => log.service === service);
+    const { size } = new Blob(records.map((log) => JSON.stringify(log)));
+    return { day: body.days[0].day, service, events: records.length, record_bytes: size };
+  });
+  assert.deepEqual(services, expected);
 });

@@ -40,8 +40,11 @@ return format(
 );
 
 -- Builds a statement that runs p_insert ("insert into logloom.logs as l …", without returning),
--- counts the records and notes their days. It returns how many records were added.
-create function logloom_private.added_records_sql(p_insert text)
+-- counts the records and notes their days. It returns p_result, an aggregate over the counts. Without
+-- p_result it returns how many records were added.
+create function logloom_private.added_records_sql(
+  p_insert text, p_result text default 'coalesce(sum(a.events), 0)::integer'
+)
 returns text
 language sql
 stable
@@ -49,13 +52,15 @@ return format(
   $query$
     with changed as (
       %s
-      returning l.tenant_id, l.ts, l.service, l.level, l.write_seq
+      returning
+        l.tenant_id, l.ts, l.received_at, l.service, l.level, l.write_seq, l.record_bytes
     ), added as materialized (
       select
         c.tenant_id, date_bin('1 minute', c.ts, 'epoch') as minute, c.service, c.level,
-        count(*) as events, max(c.write_seq) as write_seq
+        date_bin('1 day', c.received_at, 'epoch') as received_day, count(*) as events,
+        sum(c.record_bytes) as record_bytes, max(c.write_seq) as write_seq
       from changed c
-      group by 1, 2, 3, 4
+      group by 1, 2, 3, 4, 5
     ), write_seqs as (
       insert into logloom_private.log_writes (write_seq, day)
       select max(a.write_seq), (a.minute at time zone 'UTC')::date
@@ -74,9 +79,9 @@ return format(
       )
       %s
     )
-    select coalesce(sum(a.events), 0)::integer from added a
+    select %s from added a
   $query$,
-  p_insert, logloom_private.added_counts_sql('added')
+  p_insert, logloom_private.added_counts_sql('added'), p_result
 );
 
 -- Builds a statement that runs p_delete ("delete from logloom.logs l where …", without returning),

@@ -82,6 +82,14 @@ create type public.logloom_usage_month as (month text, events bigint, bytes bigi
 
 comment on type public.logloom_usage_month is 'Accepted events and bytes of a UTC month (YYYY-MM).';
 
+create type public.logloom_usage_service as (
+  day date, service text, events bigint, record_bytes bigint
+);
+
+comment on type public.logloom_usage_service is
+  'Accepted events of a UTC day, and the bytes of the JSON text of their records. The service null '
+  'has all events of the day that are in no other item.';
+
 create type public.logloom_usage as (
   tenant_id text,
   month text,
@@ -100,6 +108,7 @@ create type public.logloom_usage as (
   restored_records bigint,
   dropped bigint,
   rules public.logloom_ingest_rule_hour[],
+  services public.logloom_usage_service[],
   spans bigint
 );
 
@@ -108,7 +117,39 @@ comment on type public.logloom_usage is
   'and day of the requested months, newest first. bytes: bytes of request bodies. stored: disk '
   'space of the records. restored_records: records restored from the archive this month. dropped: '
   'events that ingest rules removed this month. rules: what each ingest rule did in each of the '
-  'last 24 hours, newest first. spans: how many of the month''s events are spans of traces.';
+  'last 24 hours, newest first. services: the days by service, if p_services asks for it. spans: '
+  'how many of the month''s events are spans of traces.';
+
+-- Returns a tenant's usage by day and service since p_from. On each day the p_services services
+-- with the most bytes have their own rows, and the others share one. Past days keep their rows: the
+-- choice does not depend on other days.
+create function logloom_private.usage_by_service(p_tenant_id text, p_from date, p_services integer)
+returns public.logloom_usage_service[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    select
+      row(n.day, n.service, sum(n.events), sum(n.record_bytes))::public.logloom_usage_service
+    from (
+      select
+        u.day, u.events, u.record_bytes,
+        case
+          when row_number() over (
+            partition by u.day, u.service is null
+            order by u.record_bytes desc, u.service collate "C"
+          ) <= p_services then u.service
+        end as service
+      from logloom_private.usage_services u
+      where u.tenant_id = p_tenant_id and u.day >= p_from and p_services > 0
+    ) n
+    group by n.day, n.service
+    order by n.day desc, sum(n.record_bytes) desc, n.service collate "C"
+  );
+end;
+$$;
 
 -- Adds to a tenant's usage what customers in a portal session do not see: the plan's limits, disk
 -- space, restored and dropped events, and ingest rules.
@@ -147,7 +188,7 @@ end;
 $$;
 
 create function logloom_private.read_tenant_usage(
-  p_scope logloom_private.reading_scope, p_tenant_id text, p_months integer
+  p_scope logloom_private.reading_scope, p_tenant_id text, p_months integer, p_services integer
 )
 returns public.logloom_usage
 language plpgsql
@@ -173,13 +214,18 @@ begin
     perform logloom_private.refuse('tenants.not_found');
   elsif v_months not between 1 and 24 then
     perform logloom_private.refuse('usage.months_are_out_of_range');
+  elsif p_services not between 1 and 50 then
+    perform logloom_private.refuse('usage.services_are_out_of_range');
   end if;
   v_from := v_month - make_interval(months => v_months - 1);
 
-  -- 1. Events and bytes by day and month
+  -- 1. Events and bytes by day, month and service
   v_result.tenant_id := v_tenant.tenant_id;
   v_result.month := to_char(v_month, 'YYYY-MM');
   v_result.resets_at := (v_month + interval '1 month') at time zone 'UTC';
+  -- The days are read last, so that they have all events of the services.
+  v_result.services :=
+    logloom_private.usage_by_service(v_tenant.tenant_id, v_from, p_services);
   v_result.days := array(
     select row(u.day, u.events, u.bytes)::public.logloom_usage_day
     from logloom_private.usage_of(v_tenant.tenant_id, v_from) u
@@ -228,7 +274,7 @@ end;
 $$;
 
 create function public.get_tenant_usage(
-  p_tenant_id text default null, p_months integer default null
+  p_tenant_id text default null, p_months integer default null, p_services integer default null
 )
 returns public.logloom_usage
 language plpgsql
@@ -237,12 +283,13 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return logloom_private.read_tenant_usage(null, p_tenant_id, p_months);
+  return logloom_private.read_tenant_usage(null, p_tenant_id, p_months, p_services);
 end;
 $$;
 
-comment on function public.get_tenant_usage(text, integer) is
+comment on function public.get_tenant_usage(text, integer, integer) is
   'Returns the tenant''s usage in this UTC month, its limits, percentages, a projection for the '
   'end of the month, and the disk space of its records (stored). Also the usage by month and day '
-  'of the last p_months (1 to 24, default 1). All acknowledged events count. Errors: PT400, PT401, '
-  'PT403, PT404.';
+  'of the last p_months (1 to 24, default 1). services: each day by service, the p_services (1 to '
+  '50) with the most bytes and the others together. All acknowledged events count. Errors: PT400, '
+  'PT401, PT403, PT404.';

@@ -67,6 +67,7 @@ as $$
 begin
   delete from logloom_private.dead_letters d where d.tenant_id = old.tenant_id;
   delete from logloom.usage_days u where u.tenant_id = old.tenant_id;
+  delete from logloom_private.usage_services u where u.tenant_id = old.tenant_id;
   delete from logloom.ingest_rule_hours h where h.tenant_id = old.tenant_id;
   return null;
 end;

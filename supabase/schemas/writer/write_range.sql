@@ -36,7 +36,8 @@ immutable
 return left(p_sqlstate, 2) not in ('08', '25', '40', '42', '53', '55', '57', '58', 'XX');
 
 -- Seam: inserts events of the batches p_batch_from to p_batch_to, with their counts, days and write
--- sequences. Takes the events p_index_from to p_index_to (from 1) of each batch.
+-- sequences, and counts them by service. Takes the events p_index_from to p_index_to (from 1) of
+-- each batch.
 create function logloom_private.insert_records(
   p_slot smallint,
   p_batch_from bigint,
@@ -52,6 +53,7 @@ set work_mem = '64MB'
 as $$
 declare
   v_slot constant text := 'queue_slot_' || p_slot;
+  v_services logloom_private.service_count[];
 begin
   -- Sorts by tenant and ts, which packs the pages of the primary key. Both are combined into one
   -- number: a second sort key would be read from the record at each comparison. The casts of level
@@ -87,8 +89,14 @@ begin
     v_slot, logloom_private.written_fields_sql('%1$s'),
     logloom_private.written_fields_sql('e.%1$s%2$s'),
     logloom_private.written_fields_sql('unnest(q.%1$s) as %1$s')
-  ))
+  ), $result$
+    array_agg((
+      a.tenant_id, a.received_day at time zone 'UTC', a.service, a.events, a.record_bytes
+    )::logloom_private.service_count)
+  $result$)
+  into v_services
   using p_batch_from, p_batch_to, p_index_from, p_index_to, p_write_seq;
+  perform logloom_private.count_services(v_services);
 end;
 $$;
 
@@ -144,13 +152,20 @@ begin
   else
     execute format(
       $query$
-        insert into logloom_private.dead_letters (
-          id, tenant_id, ts, received_at, %2$s, error_code, error_message
+        with letter as (
+          insert into logloom_private.dead_letters (
+            id, tenant_id, ts, received_at, %2$s, error_code, error_message
+          )
+          select
+            (left(q.batch_key::text, 32) || lpad(to_hex($2 - 1), 4, '0'))::uuid,
+            q.tenant_id, coalesce(q.ts[$2], q.received_at), q.received_at,
+            %3$s, $3, $4
+          from logloom_private.%1$I q
+          where q.batch_id = $1
         )
-        select
-          (left(q.batch_key::text, 32) || lpad(to_hex($2 - 1), 4, '0'))::uuid,
-          q.tenant_id, coalesce(q.ts[$2], q.received_at), q.received_at,
-          %3$s, $3, $4
+        select logloom_private.count_services(array[(
+          q.tenant_id, q.received_at at time zone 'UTC', q.service[$2], 1, q.record_bytes[$2]
+        )::logloom_private.service_count])
         from logloom_private.%1$I q
         where q.batch_id = $1
       $query$,

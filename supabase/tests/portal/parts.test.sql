@@ -39,6 +39,8 @@ insert into logloom.usage_days (tenant_id, day, events, bytes)
 values
   ('acme', (now() at time zone 'UTC')::date, 300, 6000),
   ('other', (now() at time zone 'UTC')::date, 7, 7);
+insert into logloom_private.usage_services (tenant_id, day, service, events, record_bytes)
+select u.tenant_id, u.day, 'of ' || u.tenant_id, u.events, u.bytes from logloom.usage_days u;
 insert into logloom.audit_events (event_id, tenant_id, source, actor, action, subject, targets)
 values
   ('018f0000-0000-7000-8000-00000000000a', 'acme', 'app', '42', 'by.42', '', '[]'),
@@ -154,12 +156,13 @@ from made m where m.what = 'audit';
 
 -- The usage part shows the tenant's own counts against the host's limits.
 select is(
-  pg_temp.ask(m.token, 'get_tenant_usage')::jsonb - 'month' - 'months' - 'days' - 'resets_at'
-    - 'projected_events' - 'projected_bytes',
+  pg_temp.ask(m.token, 'get_tenant_usage', '{"p_services": 9}')::jsonb - 'month' - 'months'
+    - 'days' - 'resets_at' - 'projected_events' - 'projected_bytes' #- '{services,0,day}',
   '{
     "tenant_id": "acme", "events": 300, "bytes": 6000, "monthly_events_limit": 1000,
     "monthly_bytes_limit": null, "events_percent": 30.00, "bytes_percent": null, "stored": null,
-    "restored_records": null, "dropped": null, "rules": [], "spans": null
+    "restored_records": null, "dropped": null, "rules": [],
+    "services": [{"service": "of acme", "events": 300, "record_bytes": 6000}], "spans": null
   }',
   'usage without the plan''s limits, disk space and rules'
 )

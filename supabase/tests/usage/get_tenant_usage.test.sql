@@ -38,7 +38,7 @@ select is(
     "tenant_id": "acme", "events": 123, "bytes": 300, "monthly_events_limit": 1000,
     "monthly_bytes_limit": 3000, "events_percent": 12.30, "bytes_percent": 10.00,
     "stored": {"hot_bytes": 0, "sealed_bytes": 0}, "restored_records": 0,
-    "dropped": 0, "rules": [], "spans": 0
+    "dropped": 0, "rules": [], "services": [], "spans": 0
   }',
   'this month and the limits, with queued events'
 );

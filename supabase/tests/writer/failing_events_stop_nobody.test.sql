@@ -69,7 +69,8 @@ select is(
 delete from logloom.tenants where tenant_id = 'stays';
 select is_empty(
   $$select from logloom_private.dead_letters where tenant_id = 'stays'
-    union all select from logloom.usage_days where tenant_id = 'stays'$$,
+    union all select from logloom.usage_days where tenant_id = 'stays'
+    union all select from logloom_private.usage_services where tenant_id = 'stays'$$,
   'dead letters and usage are deleted with their tenant'
 );
 

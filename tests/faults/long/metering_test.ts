@@ -27,9 +27,11 @@ Deno.test("after kills the usage equals the acknowledged events", async () => {
   assert.equal((await usageOf(db, tenant)).events, sender.acknowledged);
   assert.deepEqual(await outcomeOf(db, tenant), complete(sender));
   assert.equal((await usageOf(db, tenant)).events, sender.acknowledged);
-  const [{ events }] = await db`
-    select sum(events)::float8 as events from logloom.usage_days where tenant_id = ${tenant.id}`;
-  assert.equal(events, sender.acknowledged);
+  for (const table of ["logloom.usage_days", "logloom_private.usage_services"]) {
+    const [{ events }] = await db`
+      select sum(events)::float8 as events from ${db(table)} where tenant_id = ${tenant.id}`;
+    assert.equal(events, sender.acknowledged, table);
+  }
 });
 
 Deno.test("a client that repeats a request after a lost answer doubles nothing", async () => {

@@ -123,7 +123,9 @@ begin
 
   -- Usage
   return query
-  select format('%s sent %s events, but %s are metered', t.tenant_id, s.events, u.events)
+  select format(
+    '%s sent %s events, but %s are metered, %s by service', t.tenant_id, s.events, u.events, v.events
+  )
   from logloom.tenants t
   cross join lateral (
     select count(*) as events from interleavings.sent s where s.tenant_id = t.tenant_id
@@ -137,7 +139,14 @@ begin
         where q.tenant_id = t.tenant_id and q.batch_id > p.metered_through
       ), 0) as events
   ) u
-  where s.events <> u.events;
+  cross join lateral (
+    select count(*) + coalesce((
+      select sum(c.events) from logloom_private.usage_services c where c.tenant_id = t.tenant_id
+    ), 0) as events
+    from stored f
+    where f.tenant_id = t.tenant_id and f.place = 'queue'
+  ) v
+  where s.events <> u.events or s.events <> v.events;
 
   -- Receipts
   return query

@@ -404,6 +404,7 @@ export interface Usage {
   restored_records: number;
   dropped: number;
   rules: IngestRuleHour[];
+  services: { day: string; service: string | null; events: number; record_bytes: number }[];
   spans: number;
 }
 
