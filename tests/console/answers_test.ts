@@ -416,3 +416,13 @@ inBrowser("an export saves all matches and says how many", async () => {
   const csv = await save(/as CSV/);
   assert.equal(csv.trim().split("\r\n").length, events.length + 1);
 });
+
+inBrowser("a click on a service shows only its usage", async () => {
+  const user = await withLogs();
+  await using tab = await browser.open(user.token, { hash: "/usage" });
+  const events = tab.page.getByRole("region", { name: "Days" }).locator("tbody td").first();
+  await events.getByText("4", { exact: true }).waitFor();
+  await tab.page.getByRole("button", { name: /^api\s*3$/ }).click();
+  await events.getByText("3", { exact: true }).waitFor();
+  assert.deepEqual(await accessibilityFaults(tab.page), []);
+});

@@ -1,16 +1,15 @@
-import { dayInWords } from "../shared/format-time.ts";
-import { useMemo } from "react";
 import { useOperation } from "../service/operation-hooks.ts";
-import type { Usage } from "../service/logloom.ts";
 import { useIsCustomer } from "../service/roles.ts";
 import { Empty, ScreenHead } from "../shared/basic-controls.tsx";
-import { bytes, count, percent, short } from "../shared/format-number.ts";
-import { Loaded, Table } from "../shared/list-table.tsx";
-import { type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
+import { bytes, percent, short } from "../shared/format-number.ts";
+import { Loaded } from "../shared/list-table.tsx";
 import { say } from "../shared/translate.ts";
+import { Days } from "./days.tsx";
 
 export default function UsageScreen() {
-  const usage = useOperation("get_tenant_usage", { p_months: 2 }, { every: 60_000 });
+  const usage = useOperation("get_tenant_usage", { p_months: 2, p_services: 20 }, {
+    every: 60_000,
+  });
   const isCustomer = useIsCustomer();
   const tenant = useOperation("get_current_tenant", {}, { enabled: !isCustomer });
   return (
@@ -57,7 +56,7 @@ export default function UsageScreen() {
                 )}
               </p>
             )}
-            <Days days={data.days} />
+            <Days days={data.days} services={data.services} />
           </>
         )}
       </Loaded>
@@ -113,52 +112,6 @@ function Meter({ title, used, limit, projected, format }: {
           })
           : say("At this pace {amount} by the end of the month.", { amount: format(projected) })}
       </p>
-    </section>
-  );
-}
-
-function Days({ days }: { days: Usage["days"] }) {
-  const sorted = useMemo(() => [...days].sort((a, b) => a.day < b.day ? -1 : 1), [days]);
-  const times = useMemo(() => sorted.map(({ day }) => Date.parse(day) / 1000), [sorted]);
-  const series = useMemo<ChartSeries[]>(() => [
-    { label: say("events"), colour: "--series-1", values: sorted.map(({ events }) => events) },
-  ], [sorted]);
-  const first = times[0];
-  const last = times.at(-1);
-  if (first === undefined || last === undefined) {
-    return (
-      <Empty title={say("No events in these months")}>
-        <p>{say("Days with events appear here.")}</p>
-      </Empty>
-    );
-  }
-  return (
-    <section className="block">
-      <h2>{say("Events a day")}</h2>
-      <TimeChart
-        times={times}
-        series={series}
-        kind="bars"
-        zone="utc"
-        height={150}
-        range={[Math.min(first, last - 27 * 86_400), last + 86_400]}
-        label={say("Events a day")}
-      />
-      <Table
-        label={say("Days")}
-        columns={[say("Day (UTC)"), { name: say("Events"), is: "number" }, {
-          name: say("Bytes"),
-          is: "number",
-        }]}
-      >
-        {sorted.toReversed().map((day) => (
-          <tr key={day.day}>
-            <th scope="row">{dayInWords(day.day)}</th>
-            <td className="number">{count(day.events)}</td>
-            <td className="number">{bytes(day.bytes)}</td>
-          </tr>
-        ))}
-      </Table>
     </section>
   );
 }
