@@ -162,7 +162,7 @@ export async function open(tokens: string | (string | Token)[], options: Options
   const page = await context.newPage();
   page.setDefaultTimeout(patience);
   const faults: string[] = [];
-  const requests: { url: string; headers: Record<string, string> }[] = [];
+  const requests: { url: string; headers: Record<string, string>; body: string | null }[] = [];
   const answers: Promise<string>[] = [];
   page.on("console", (message) => {
     if (!["error", "warning"].includes(message.type())) return;
@@ -171,7 +171,7 @@ export async function open(tokens: string | (string | Token)[], options: Options
   });
   page.on("pageerror", (error) => faults.push(error.message));
   page.on("request", (request) => {
-    requests.push({ url: request.url(), headers: request.headers() });
+    requests.push({ url: request.url(), headers: request.headers(), body: request.postData() });
   });
   const underWay = new Set<unknown>();
   page.on("request", (request) => underWay.add(request));

@@ -15,6 +15,7 @@ export function DashboardDialog({ initial, onClose, onMade }: {
   const [before] = useState(initial);
   const [name, setName] = useState(initial?.name ?? "");
   const [isShared, setShared] = useState(initial?.is_shared ?? false);
+  const [isInPortal, setInPortal] = useState(initial?.in_portal ?? false);
   const touched = ["list_log_dashboards", "get_log_dashboard"] as const;
   const create = useChange("create_log_dashboard", touched);
   const update = useChange("update_log_dashboard", touched);
@@ -29,11 +30,13 @@ export function DashboardDialog({ initial, onClose, onMade }: {
         p_dashboard_id: before.dashboard_id,
         ...name !== before.name && { p_name: name },
         ...isShared !== before.is_shared && { p_is_shared: isShared },
+        ...isInPortal !== before.in_portal && { p_in_portal: isInPortal },
       }, { onSuccess });
     } else {
       create.mutate({
         p_name: name,
         p_is_shared: isShared,
+        p_in_portal: isInPortal,
       }, { onSuccess });
     }
   };
@@ -52,6 +55,13 @@ export function DashboardDialog({ initial, onClose, onMade }: {
         checked={isShared}
         onChange={setShared}
       />
+      {isShared && (
+        <CheckField
+          label={say("Customers can see it in the portal")}
+          checked={isInPortal}
+          onChange={setInPortal}
+        />
+      )}
     </FormDialog>
   );
 }

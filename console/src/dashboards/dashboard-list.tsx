@@ -1,10 +1,10 @@
 import { Sentence } from "../shared/sentence.tsx";
 import { useState } from "react";
-import { go } from "../address/address.ts";
+import { go, useAddress } from "../address/address.ts";
 import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { LogDashboard } from "../service/logloom.ts";
-import { useMay } from "../service/roles.ts";
-import { useSession } from "../service/session.ts";
+import { useIsCustomer, useMay } from "../service/roles.ts";
+import { useUserId } from "../service/session.ts";
 import { Confirm } from "../shared/confirm-dialog.tsx";
 import { Badge, Button, ScreenHead } from "../shared/basic-controls.tsx";
 import { ago } from "../shared/format-time.ts";
@@ -16,14 +16,16 @@ import { DashboardDialog } from "./dashboard-dialog.tsx";
 
 /** The user's dashboards, and those that colleagues share. */
 export function DashboardList() {
-  const me = useSession().claims()?.user;
+  const me = useUserId();
+  const isCustomer = useIsCustomer();
+  const { from = "", to = "" } = useAddress().parameters;
   const list = useOperation("list_log_dashboards", { p_limit: mostAtOnce });
   const remove = useChange("delete_log_dashboard", ["list_log_dashboards"]);
   const mayMake = useMay("member");
   const [isNew, setNew] = useState(false);
   const [toDelete, setToDelete] = useState<LogDashboard | null>(null);
   const open = (one: LogDashboard) =>
-    go({ screen: "dashboards", parameters: { id: one.dashboard_id } });
+    go({ screen: "dashboards", parameters: { id: one.dashboard_id, from, to } });
   return (
     <div className="page">
       <ScreenHead
@@ -40,7 +42,9 @@ export function DashboardList() {
         columns={[say("Name"), { name: say("Panels"), is: "number" }, say("Changed"), actions]}
         empty={{
           title: say("No dashboards yet"),
-          about: mayMake === false
+          about: isCustomer
+            ? undefined
+            : mayMake === false
             ? say("Dashboards that colleagues share appear here.")
             : say("Create one, or add the chart of a search."),
         }}
@@ -51,7 +55,7 @@ export function DashboardList() {
               <button type="button" className="card-title" onClick={() => open(one)}>
                 {plain(one.name)}
               </button>{" "}
-              {one.is_shared && (
+              {one.is_shared && !isCustomer && (
                 <Badge tone="info">
                   {one.created_by === me ? say("shared") : say("a colleague's")}
                 </Badge>

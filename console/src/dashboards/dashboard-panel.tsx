@@ -5,7 +5,7 @@ import { type Mode, splitQuery, withClause } from "../language/edit-query.ts";
 import { groupKeys } from "../language/edit-query.ts";
 import { Groups } from "../search/groups-table.tsx";
 import { SeriesFigure } from "../search/series-figure.tsx";
-import { useOperation } from "../service/operation-hooks.ts";
+import { useHas, useOperation } from "../service/operation-hooks.ts";
 import type { LogPanel } from "../service/logloom.ts";
 import { Boundary } from "../shared/error-boundary.tsx";
 import { Empty, IconButton } from "../shared/basic-controls.tsx";
@@ -33,6 +33,8 @@ export function Panel({ panel, range, instants, onDrop, tools }: {
     p_ts_to: instants?.to,
     p_limit: mostGroups,
   }, { enabled: instants !== null, keep: true });
+  // The portal's page of dashboards has no search beside it.
+  const hasSearch = useHas("search_logs");
   const open = (query: string) =>
     go({
       screen: "search",
@@ -62,11 +64,13 @@ export function Panel({ panel, range, instants, onDrop, tools }: {
             : null}
         />
         <span className="spring" />
-        <IconButton
-          icon="search"
-          label={say("Search: {title}", { title: panel.title })}
-          onClick={() => open(panel.query_dsl)}
-        />
+        {hasSearch && (
+          <IconButton
+            icon="search"
+            label={say("Search: {title}", { title: panel.title })}
+            onClick={() => open(panel.query_dsl)}
+          />
+        )}
         {tools}
       </header>
       <Boundary what={say("This panel")} of={stats.data}>
@@ -80,7 +84,11 @@ export function Panel({ panel, range, instants, onDrop, tools }: {
               ? <SeriesFigure query={panel.query_dsl} instants={instants} height={170} />
               : (
                 <div className="panel-groups" tabIndex={0} role="group" aria-label={say("Groups")}>
-                  <Groups rows={rows} keys={groupKeys(panel.query_dsl)} onFilter={onFilter} />
+                  <Groups
+                    rows={rows}
+                    keys={groupKeys(panel.query_dsl)}
+                    onFilter={hasSearch ? onFilter : null}
+                  />
                 </div>
               )}
         </Loaded>

@@ -1,29 +1,28 @@
 import { change, useAddress } from "../address/address.ts";
 import type { Instants } from "../address/range.ts";
 import { variablesOf, withVariables } from "../language/edit-query.ts";
-import type { LogPanel } from "../service/logloom.ts";
+import type { LogDashboard, LogPanel } from "../service/logloom.ts";
 import { useOperation } from "../service/operation-hooks.ts";
 import { plain } from "../shared/safe-text.ts";
 import { say } from "../shared/translate.ts";
 
 const parameterOf = (name: string) => `var-${name}`;
 
-/** A panel with the values that the address has for its variables. */
-export function useFilledPanels(panels: LogPanel[]): LogPanel[] {
+/** The panels with values for their variables: those that the portal session pins, or those in the address. */
+export function useFilledPanels({ panels, variables }: LogDashboard): LogPanel[] {
   const { parameters } = useAddress();
-  return panels.map((panel) => ({
-    ...panel,
-    query_dsl: withVariables(panel.query_dsl, (name) => parameters[parameterOf(name)] ?? ""),
-  }));
+  const valueOf = (name: string) => variables?.[name] ?? parameters[parameterOf(name)] ?? "";
+  return panels.map((panel) => ({ ...panel, query_dsl: withVariables(panel.query_dsl, valueOf) }));
 }
 
-/** A choice for each variable of the panels, with the frequent values of its field. */
-export function DashboardVariables({ panels, instants }: {
-  panels: LogPanel[];
+/** A choice for each variable of the panels that is not pinned, with the frequent values of its field. */
+export function DashboardVariables({ dashboard: { panels, variables }, instants }: {
+  dashboard: LogDashboard;
   instants: Instants | null;
 }) {
-  const variables = new Map(panels.flatMap(({ query_dsl }) => variablesOf(query_dsl)));
-  return [...variables].map(([name, field]) => (
+  const fields = new Map(panels.flatMap(({ query_dsl }) => variablesOf(query_dsl)));
+  const free = [...fields].filter(([name]) => variables?.[name] === undefined);
+  return free.map(([name, field]) => (
     <Variable key={name} name={name} field={field} instants={instants} />
   ));
 }

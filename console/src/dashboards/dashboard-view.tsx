@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { go, useAddress } from "../address/address.ts";
+import { change, useAddress } from "../address/address.ts";
 import { standardRange } from "../address/range.ts";
 import { RangePicker } from "../search/range-picker.tsx";
 import { EarlierSelect } from "../search/earlier-select.tsx";
@@ -7,8 +7,8 @@ import { RefreshMenu } from "../search/refresh-menu.tsx";
 import { useInstants } from "../search/use-instants.ts";
 import { useOperation } from "../service/operation-hooks.ts";
 import type { LogDashboard } from "../service/logloom.ts";
-import { useMay } from "../service/roles.ts";
-import { useSession } from "../service/session.ts";
+import { useIsCustomer, useMay } from "../service/roles.ts";
+import { useUserId } from "../service/session.ts";
 import { Button, Empty, ErrorNote, ScreenHead } from "../shared/basic-controls.tsx";
 import { CopyButton } from "../shared/copy-button.tsx";
 import { Loaded } from "../shared/list-table.tsx";
@@ -39,9 +39,7 @@ export function DashboardView({ id }: { id: string }) {
         answer={answer}
         missing={
           <Empty title={say("This dashboard does not exist, or is not shared with you")}>
-            <Button onClick={() => go({ screen: "dashboards", parameters: {} })}>
-              {say("All dashboards")}
-            </Button>
+            {allDashboards()}
           </Empty>
         }
       >
@@ -51,10 +49,15 @@ export function DashboardView({ id }: { id: string }) {
   );
 }
 
+const allDashboards = () => (
+  <Button onClick={() => change({ id: "" })}>{say("All dashboards")}</Button>
+);
+
 function DashboardPage({ dashboard }: { dashboard: LogDashboard }) {
   const { parameters } = useAddress();
   const mayChange = useMay("member");
-  const isMine = useSession().claims()?.user === dashboard.created_by && mayChange === true;
+  const isMine = useUserId() === dashboard.created_by && mayChange === true;
+  const isCustomer = useIsCustomer();
   const range = {
     from: parameters.from || standardRange.from,
     to: parameters.to || standardRange.to,
@@ -66,7 +69,7 @@ function DashboardPage({ dashboard }: { dashboard: LogDashboard }) {
   const [removed, setRemoved] = useState<Shown | null>(null);
   const save = usePanelsChange();
   const { panels } = dashboard;
-  const filled = useFilledPanels(panels);
+  const filled = useFilledPanels(dashboard);
   const put = (change: PanelsChange["change"]) => save.mutate({ dashboard, change });
   const isOwn = edited !== null && save.variables?.edited === edited;
   const edit = (what: Edited) => {
@@ -80,11 +83,12 @@ function DashboardPage({ dashboard }: { dashboard: LogDashboard }) {
   return (
     <>
       <ScreenHead title={plain(dashboard.name)}>
-        <DashboardVariables panels={panels} instants={instants} />
+        {isCustomer && allDashboards()}
+        <DashboardVariables dashboard={dashboard} instants={instants} />
         <RangePicker range={range} isLive={false} />
         <EarlierSelect />
         <RefreshMenu again={again} />
-        <CopyButton text={() => location.href} label={say("Copy link")} />
+        {!isCustomer && <CopyButton text={() => location.href} label={say("Copy link")} />}
         {isMine && (
           <>
             <Button onClick={() => setNaming(true)}>{say("Name and sharing")}</Button>

@@ -19,6 +19,14 @@ const later = (
 /** Screens of the console that are loaded when the element names them. */
 export const laterParts = {
   audit: later(() => import("./audit-part.tsx"), "list_audit_events"),
+  dashboards: later(
+    () => import("../dashboards/dashboards-screen.tsx"),
+    "list_log_dashboards",
+    "get_log_dashboard",
+    "list_log_fields",
+    "log_series",
+    "log_stats",
+  ),
   errors: later(
     () => import("../errors/errors-screen.tsx"),
     "list_error_groups",

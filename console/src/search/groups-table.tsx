@@ -9,6 +9,9 @@ import { SortHead, useSorted } from "../shared/sorting.tsx";
 import { LogText } from "../shared/log-text.tsx";
 import { say } from "../shared/translate.ts";
 
+/** Narrows the search to a value. Null where there is no search. */
+type OnFilter = (field: string, value: string, mode: Mode) => void;
+
 function isSingle(rows: StatRow[]): boolean {
   return rows.length === 1 && Object.keys(rows[0]?.group ?? {}).length === 0;
 }
@@ -35,7 +38,7 @@ function Single({ row }: { row: StatRow }) {
 export function Groups({ rows, keys, onFilter }: {
   rows: StatRow[];
   keys: string[];
-  onFilter: (field: string, value: string, mode: Mode) => void;
+  onFilter: OnFilter | null;
 }) {
   return isSingle(rows)
     ? <Single row={rows[0] as StatRow} />
@@ -45,7 +48,7 @@ export function Groups({ rows, keys, onFilter }: {
 function Bars({ rows: unsorted, keys, onFilter }: {
   rows: StatRow[];
   keys: string[];
-  onFilter: (field: string, value: string, mode: Mode) => void;
+  onFilter: OnFilter | null;
 }) {
   const fields = fieldsOf(unsorted[0]?.group ?? {}, keys);
   const names = valuesOf(unsorted[0] as StatRow).map(([name]) => name);
@@ -108,11 +111,11 @@ function cellOf(row: StatRow, column: string): string | number | null {
 function GroupValue({ field, value, onFilter }: {
   field: string;
   value: string | null;
-  onFilter: (field: string, value: string, mode: Mode) => void;
+  onFilter: OnFilter | null;
 }) {
   // A missing value and a time bucket cannot become a filter.
   if (value === null) return <span className="about">{say("none")}</span>;
-  if (!labels.some((label) => label === field) && !/^attrs\../.test(field)) {
+  if (onFilter === null || !labels.some((label) => label === field) && !/^attrs\../.test(field)) {
     return <LogText text={oneLine(value, 200)} />;
   }
   return (

@@ -77,6 +77,11 @@ export class Listeners {
 
 export const SessionContext = createContext<Session | null>(null);
 
+/** The user's id, or null in the portal, where nobody is signed in. */
+export function useUserId(): string | null {
+  return useContext(SessionContext)?.claims()?.user ?? null;
+}
+
 export function useSession(): Session {
   const session = useContext(SessionContext);
   if (!session) throw new Error("there is no session above this component");

@@ -13,7 +13,7 @@ begin
       from jsonb_array_elements(p_row.panels) with ordinality p (panel, n)
       order by p.n
     ),
-    p_row.created_by, p_row.created_at, p_row.updated_at
+    p_row.created_by, p_row.created_at, p_row.updated_at, p_row.in_portal, null::jsonb
   );
 end;
 $$;
@@ -61,108 +61,11 @@ begin
 end;
 $$;
 
--- Returns the dashboards that the caller may see: their own and shared ones; for a viewer, only
--- shared ones. With p_dashboard_id, returns only this one of them.
-create function logloom_private.read_shown_dashboards(p_dashboard_id uuid default null)
-returns setof logloom.log_dashboards
-language plpgsql
-stable
-security definer
-set search_path = pg_catalog, pg_temp
-as $$
--- definer because viewers have no rights on tables
-declare
-  -- Raises PT403 for a viewer without a view
-  v_scope constant logloom_private.reading_scope := logloom_private.scope_of_token(null);
-  v_user_id constant text := case
-    when v_scope.view_id is null then logloom_private.current_user_id()
-  end;
-begin
-  perform logloom_private.require_writing_client(logloom_private.claims());
-  return query
-  select d.*
-  from logloom.log_dashboards d
-  where d.tenant_id = v_scope.tenant_id
-    and (p_dashboard_id is null or d.dashboard_id = p_dashboard_id)
-    and (d.is_shared or d.created_by = v_user_id);
-end;
-$$;
-
-create function public.get_log_dashboard(p_dashboard_id uuid default null)
-returns public.logloom_log_dashboard
-language plpgsql
-stable
-security invoker
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_found public.logloom_log_dashboard;
-begin
-  -- Comes first, because it raises PT403 before any other error.
-  select (logloom_private.log_dashboard_of(d)).* into v_found
-  from logloom_private.read_shown_dashboards(p_dashboard_id) d;
-  perform logloom_private.require_parameter('p_dashboard_id', p_dashboard_id is null);
-  if v_found.dashboard_id is null then
-    perform logloom_private.refuse('dashboards.not_found');
-  end if;
-  return v_found;
-end;
-$$;
-
-comment on function public.get_log_dashboard(uuid) is
-  'Returns a dashboard of the caller, or one that a colleague shared. Errors: PT400, PT401, PT403, '
-  'PT404.';
-
-create function public.list_log_dashboards(
-  p_limit integer default null,
-  p_after uuid default null
-)
-returns setof public.logloom_log_dashboard
-language plpgsql
-stable
-security invoker
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_after constant timestamptz := logloom_private.page_place(
-    p_after::text, 'dashboard', 'dashboard_id',
-    case when p_after is not null then (
-      select d.created_at from logloom_private.read_shown_dashboards(p_after) d
-    ) end
-  );
-begin
-  return query
-  select (p.item).*
-  from (
-    select
-      o.item,
-      -- The list stops after list_bytes.
-      sum(octet_length(to_json(o.item)::text)) over (
-        rows between unbounded preceding and 1 preceding
-      ) as bytes_before
-    from (
-      select o as item
-      from logloom_private.read_shown_dashboards() d
-      cross join lateral logloom_private.log_dashboard_of(d) o
-      where p_after is null or (d.created_at, d.dashboard_id) < (v_after, p_after)
-      order by d.created_at desc, d.dashboard_id desc
-      limit v_limit
-    ) o
-  ) p
-  where coalesce(p.bytes_before, 0) < logloom_private.list_bytes();
-end;
-$$;
-
-comment on function public.list_log_dashboards(integer, uuid) is
-  'Lists the caller''s dashboards and those that colleagues shared, newest first. A viewer gets '
-  'only shared ones. p_limit 1 to 1000 (default 100), p_after: dashboard_id of the last item of '
-  'the page before. Errors: PT400, PT401, PT403.';
-
 create function public.create_log_dashboard(
   p_name text default null,
   p_panels jsonb default '[]',
-  p_is_shared boolean default false
+  p_is_shared boolean default false,
+  p_in_portal boolean default false
 )
 returns public.logloom_log_dashboard
 language plpgsql
@@ -180,10 +83,10 @@ begin
   perform logloom_private.require_parameter('p_name', p_name is null);
   v_panels := logloom_private.checked_panels(coalesce(p_panels, '[]'));
   perform logloom_private.require_room_for_log_dashboard();
-  insert into logloom.log_dashboards (tenant_id, created_by, name, is_shared, panels)
+  insert into logloom.log_dashboards (tenant_id, created_by, name, is_shared, panels, in_portal)
   values (
     v_tenant_id, v_user_id, logloom_private.trim_space(p_name), coalesce(p_is_shared, false),
-    v_panels
+    v_panels, coalesce(p_in_portal, false)
   )
   returning * into v_row;
   return logloom_private.log_dashboard_of(v_row);
@@ -194,18 +97,19 @@ exception when check_violation then
 end;
 $$;
 
-comment on function public.create_log_dashboard(text, jsonb, boolean) is
+comment on function public.create_log_dashboard(text, jsonb, boolean, boolean) is
   'Creates a dashboard and returns it. p_name: 1 to 200 characters after trimming. p_panels: at '
   'most 20 objects {title, query_dsl, kind, width}; kind is lines, bars or number, width 1 to 12 '
-  '(default 6). p_is_shared: colleagues see it, too. Errors: PT400 (also plan limit), PT401, '
-  'PT403.';
+  '(default 6). p_is_shared: colleagues see it, too. p_in_portal: so do portal sessions with the '
+  'part dashboards, if it is shared. Errors: PT400 (also plan limit), PT401, PT403.';
 
 create function public.update_log_dashboard(
   p_dashboard_id uuid default null,
   p_name text default null,
   p_panels jsonb default null,
   p_is_shared boolean default null,
-  p_updated_at timestamptz default null
+  p_updated_at timestamptz default null,
+  p_in_portal boolean default null
 )
 returns public.logloom_log_dashboard
 language plpgsql
@@ -229,6 +133,7 @@ begin
     name = coalesce(logloom_private.trim_space(p_name), d.name),
     panels = coalesce(v_panels, d.panels),
     is_shared = coalesce(p_is_shared, d.is_shared),
+    in_portal = coalesce(p_in_portal, d.in_portal),
     updated_at = now()
   where d.tenant_id = v_tenant_id and d.dashboard_id = p_dashboard_id and d.created_by = v_user_id
     and (p_updated_at is null or d.updated_at = p_updated_at)
@@ -244,7 +149,9 @@ exception when check_violation then
 end;
 $$;
 
-comment on function public.update_log_dashboard(uuid, text, jsonb, boolean, timestamptz) is
+comment on function public.update_log_dashboard(
+  uuid, text, jsonb, boolean, timestamptz, boolean
+) is
   'Changes the given members and returns the dashboard. p_panels replaces all panels. '
   'p_updated_at: updated_at as the caller read it. If it is given, the call is refused if somebody '
   'else changed the dashboard since. Errors: PT400, PT401, PT403 (a colleague''s), PT404, PT409 '

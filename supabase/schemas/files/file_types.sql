@@ -25,7 +25,7 @@ begin
         "secrets": {}, "view": ""}', '{kind}', '{threshold}'),
     (4, 'dashboards', 'name', 'dashboard_id',
       'list_log_dashboards', 'create_log_dashboard', 'update_log_dashboard',
-      'delete_log_dashboard', '{"panels": []}', '{}', '{}'),
+      'delete_log_dashboard', '{"panels": [], "in_portal": false}', '{}', '{}'),
     (5, 'streams', 'name', 'stream_id',
       'list_log_streams', 'create_log_stream', 'update_log_stream', 'delete_log_stream',
       '{"kind": null, "query_dsl": "", "config": null, "source": "logs", "enabled": true,

@@ -49,6 +49,28 @@ begin
 end;
 $$;
 
+-- Raises PT400 if a session cannot pin these values of dashboards' variables.
+create function logloom_private.check_variables(p_variables jsonb)
+returns void
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if jsonb_typeof(p_variables) <> 'object' or (
+    select count(*) > 20
+      or bool_or(
+        v.key !~ '^[A-Za-z0-9_]{1,60}$' or jsonb_typeof(v.value) <> 'string'
+        or length(v.value #>> '{}') > 200
+      )
+    from jsonb_each(case jsonb_typeof(p_variables) when 'object' then p_variables end) v
+  )
+  then
+    perform logloom_private.refuse('portal.variables_are_invalid');
+  end if;
+end;
+$$;
+
 create function logloom_private.issue_portal_session(
   p_tenant_id text,
   p_view_id uuid,
@@ -59,7 +81,8 @@ create function logloom_private.issue_portal_session(
   p_link boolean,
   p_parts text[],
   p_customer text,
-  p_limits jsonb
+  p_limits jsonb,
+  p_variables jsonb
 )
 returns public.logloom_created_portal_session
 language plpgsql
@@ -99,6 +122,7 @@ begin
     logloom_private.check_parts(
       p_parts, p_customer, p_limits, num_nonnulls(p_view_id, p_query_dsl) > 0
     ),
+    logloom_private.check_variables(p_variables),
     logloom_private.hold_view(v_tenant_id, p_view_id),
     logloom_private.hold_tenant(v_tenant_id);
   if (
@@ -112,7 +136,7 @@ begin
   end if;
   insert into logloom.portal_sessions (
     tenant_id, label, view_id, query_dsl, origins, token_digest, code_digest, code_expires_at,
-    created_by, expires_at, parts, customer, limits
+    created_by, expires_at, parts, customer, limits, variables
   )
   values (
     v_tenant_id, p_label, p_view_id, p_query_dsl, coalesce(p_origins, '{}'),
@@ -122,7 +146,7 @@ begin
       interval '10 minutes', make_interval(secs => p_seconds)
     ) end,
     case when not logloom_private.is_service_role() then logloom_private.current_user_id() end,
-    now() + make_interval(secs => p_seconds), p_parts, p_customer, p_limits
+    now() + make_interval(secs => p_seconds), p_parts, p_customer, p_limits, p_variables
   )
   returning * into v_session;
   insert into logloom.audit_events (tenant_id, actor, action, subject, details)
@@ -131,7 +155,7 @@ begin
     jsonb_strip_nulls(jsonb_build_object(
       'label', p_label, 'view_id', p_view_id, 'query_dsl', p_query_dsl, 'origins', p_origins,
       'expires_at', v_session.expires_at, 'parts', p_parts, 'customer', p_customer,
-      'limits', p_limits
+      'limits', p_limits, 'variables', p_variables
     ))
   );
   return row(
@@ -152,7 +176,8 @@ create function public.create_log_portal_session(
   p_link boolean default null,
   p_parts text[] default null,
   p_customer text default null,
-  p_limits jsonb default null
+  p_limits jsonb default null,
+  p_variables jsonb default null
 )
 returns public.logloom_created_portal_session
 language plpgsql
@@ -164,21 +189,22 @@ begin
   return logloom_private.issue_portal_session(
     p_tenant_id, p_view_id, nullif(logloom_private.trim_space(p_query_dsl), ''),
     coalesce(p_expires_in, 3600), nullif(logloom_private.trim_space(p_label), ''), p_origins,
-    coalesce(p_link, false), p_parts, p_customer, p_limits
+    coalesce(p_link, false), p_parts, p_customer, p_limits, p_variables
   );
 end;
 $$;
 
 comment on function public.create_log_portal_session(
-  text, uuid, text, integer, text, text[], boolean, text[], text, jsonb
+  text, uuid, text, integer, text, text[], boolean, text[], text, jsonb, jsonb
 ) is
   'Creates a session in which a customer reads the tenant''s logs. Returns its token, only '
   'once. With p_link it returns instead the url of a page; the code in this url works once, '
   'within ten minutes, or p_expires_in if that is shorter. p_view_id: the view to read in. '
   'p_query_dsl: a query without stages that narrows the view. p_expires_in: seconds, 60 to '
   '604800 (default 3600). p_label: at most 200 characters. p_origins: at most 20 https origins '
-  'of pages that may frame the portal. p_parts: search, exports, errors, audit, streams, usage '
-  '(default search and exports). p_customer: your own id of the customer, for all but the first '
-  'two parts. p_limits: {"monthly_events", "monthly_bytes"} that the part usage shows, and how '
-  'many "streams" (default 2) and "rules" (default 10) the customer can make. Errors: PT400 (also '
-  'plan limit), PT401, PT403, PT404.';
+  'of pages that may frame the portal. p_parts: search, exports, errors, audit, dashboards, '
+  'streams, alerts, usage (default search and exports). p_customer: your own id of the customer, '
+  'for all but the first two parts. p_limits: {"monthly_events", "monthly_bytes"} that the part '
+  'usage shows, and how many "streams" (default 2) and "rules" (default 10) the customer can make. '
+  'p_variables: values of dashboards'' variables by name. Errors: PT400 (also plan limit), PT401, '
+  'PT403, PT404.';

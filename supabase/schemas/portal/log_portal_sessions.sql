@@ -64,7 +64,7 @@ begin
     s.session_id, s.tenant_id, s.label, s.view_id, s.query_dsl, s.origins,
     logloom_private.api_key_status(s.revoked_at, least(s.expires_at, s.code_expires_at)),
     s.created_by, s.created_at, s.expires_at, s.revoked_at, s.first_used_at, s.last_used_at,
-    s.customer, s.limits, s.parts
+    s.customer, s.limits, s.parts, s.variables
   from logloom.portal_sessions s
   where s.tenant_id = v_tenant_id
     and (p_after is null or (s.created_at, s.session_id) < (v_after, p_after))

@@ -20,6 +20,12 @@ begin
       ('exports', '{export_logs,search_logs,validate_query}'),
       ('errors', '{get_error_group,list_error_groups,validate_query}'),
       ('audit', '{list_audit_events,validate_query}'),
+      -- Panels read with log_stats and log_series, the menus of variables with list_log_fields.
+      (
+        'dashboards',
+        '{get_log_dashboard,list_log_dashboards,list_log_fields,log_series,log_stats,'
+          'validate_query}'
+      ),
       (
         'streams',
         '{create_log_stream,delete_log_stream,get_log_secret_scope,get_log_stream,'

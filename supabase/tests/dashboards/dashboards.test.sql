@@ -137,11 +137,12 @@ select is(
   'its creator sees both'
 );
 select results_eq(
-  $$select d.name, d.is_shared, cardinality(d.panels)
+  $$select d.name, d.is_shared, cardinality(d.panels), d.in_portal, d.variables
     from made m, public.update_log_dashboard(
-      m.dashboard_id, p_name => 'Shop 2', p_panels => '[]', p_updated_at => m.updated_at
+      m.dashboard_id, p_name => 'Shop 2', p_panels => '[]', p_updated_at => m.updated_at,
+      p_in_portal => true
     ) d$$,
-  $$values ('Shop 2', true, 0)$$,
+  $$values ('Shop 2', true, 0, true, null::jsonb)$$,
   'given members change, others stay'
 );
 select is(
@@ -191,6 +192,7 @@ select results_eq(
     ('dashboard.created', 'alice', '{"is_shared": false}'),
     ('dashboard.changed', 'alice', '{
       "is_shared": true, "name": {"from": "Shop", "to": "Shop 2"},
+      "in_portal": {"from": false, "to": true},
       "panels": {"to": [], "from": [
         {"title": "Errors", "query_dsl": "level:error | count()", "kind": "lines", "width": 6},
         {"title": "All", "query_dsl": "level:error | count()", "kind": "number", "width": 3}

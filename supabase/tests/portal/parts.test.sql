@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(35);
+select plan(45);
 
 -- Returns the answer of an operation to a token, or its error.
 create function pg_temp.ask(p_token text, p_operation text, p_parameters jsonb default '{}')
@@ -57,6 +57,24 @@ select pg_temp.add_records('[
     "attrs": {"customer": 43}}
 ]');
 
+-- Dashboards of two users, and one of another tenant.
+select pg_temp.act_as_user('acme', 'alice');
+create temp table boards as
+select b.name, d.dashboard_id
+from (
+  values
+    ('shown', true, true), ('not shared', false, true), ('not marked', true, false)
+) b (name, is_shared, in_portal)
+cross join lateral public.create_log_dashboard(
+  p_name => b.name, p_is_shared => b.is_shared, p_in_portal => b.in_portal,
+  p_panels => '[{"title": "n", "query_dsl": "@customer:$customer | count()", "kind": "number"}]'
+) d;
+select pg_temp.act_as_user('other', 'olga');
+insert into boards
+select d.name, d.dashboard_id from public.create_log_dashboard('theirs', '[]', true, true) d;
+grant all on boards to public;
+select pg_temp.act_as_postgres();
+
 create temp table parts as select p.part from logloom_private.portal_parts() p;
 grant all on parts to public;
 
@@ -67,7 +85,8 @@ from parts p
 cross join lateral public.create_log_portal_session(
   p_parts => array[p.part], p_customer => '42',
   p_query_dsl => case when p.part <> 'usage' then '@customer:42' end,
-  p_limits => case when p.part = 'usage' then '{"monthly_events": 1000}'::jsonb end
+  p_limits => case when p.part = 'usage' then '{"monthly_events": 1000}'::jsonb end,
+  p_variables => case when p.part = 'dashboards' then '{"customer": "42"}'::jsonb end
 ) s
 union all
 select 'none', s.* from public.create_log_portal_session(p_customer => '42') s
@@ -105,6 +124,8 @@ from (
     ('exports', 'export_logs,search_logs,validate_query'),
     ('errors', 'get_error_group,list_error_groups,validate_query'),
     ('audit', 'list_audit_events,validate_query'),
+    ('dashboards', 'get_log_dashboard,list_log_dashboards,list_log_fields,log_series,log_stats,'
+      'validate_query'),
     ('streams', 'create_log_stream,delete_log_stream,get_log_stream,list_log_stream_failures,'
       'list_log_streams,test_log_stream,update_log_stream,validate_query'),
     ('usage', 'get_tenant_usage,validate_query'),
@@ -183,6 +204,40 @@ select is(
 )
 from made m where m.what = 'errors';
 
+-- The dashboards part has shared ones with the mark, and the host's variables.
+select is(
+  pg_temp.ask(m.token, 'list_log_dashboards')::jsonb #- '{0,created_at}' #- '{0,updated_at}',
+  jsonb_build_array(jsonb_build_object(
+    'dashboard_id', b.dashboard_id, 'tenant_id', 'acme', 'name', 'shown', 'is_shared', true,
+    'created_by', null, 'in_portal', true, 'variables', '{"customer": "42"}'::jsonb,
+    'panels', '[{"title": "n", "query_dsl": "@customer:$customer | count()", "kind": "number",
+      "width": 6}]'::jsonb
+  )),
+  'marked shared dashboards, without their creator'
+)
+from made m cross join boards b where m.what = 'dashboards' and b.name = 'shown';
+select is(
+  left(
+    pg_temp.ask(
+      m.token, 'get_log_dashboard', jsonb_build_object('p_dashboard_id', b.dashboard_id)
+    ), 18
+  ),
+  case b.name when 'shown' then '{"dashboard_id":"' || left(b.dashboard_id::text, 1)
+    else 'PT404 Dashboard no' end,
+  b.name
+)
+from made m cross join boards b where m.what = 'dashboards';
+select matches(
+  pg_temp.ask(m.token, 'list_log_dashboards', jsonb_build_object('p_after', b.dashboard_id)),
+  '^PT400 ', 'a page cannot begin at a hidden dashboard'
+)
+from made m cross join boards b where m.what = 'dashboards' and b.name = 'not marked';
+select is(
+  pg_temp.ask(m.token, 'log_stats', '{"p_query_dsl": "* | count()"}')::jsonb #>> '{0,value}',
+  '1', 'a panel counts the session''s records'
+)
+from made m where m.what = 'dashboards';
+
 -- Two sessions of a tenant are listed with their parts.
 select pg_temp.act_as_user('acme', 'alice');
 select is(
@@ -212,11 +267,11 @@ select throws_ok(
 from (
   values
     ('p_parts => ''{}''',
-      'Invalid p_parts: some of search, exports, errors, audit, streams, usage'),
+      'Invalid p_parts: some of search, exports, errors, audit, dashboards, streams, usage'),
     ('p_parts => ''{search,keys}'', p_customer => ''42''',
-      'Invalid p_parts: some of search, exports, errors, audit, streams, usage'),
+      'Invalid p_parts: some of search, exports, errors, audit, dashboards, streams, usage'),
     ('p_parts => ''{null}''::text[], p_customer => ''42''',
-      'Invalid p_parts: some of search, exports, errors, audit, streams, usage'),
+      'Invalid p_parts: some of search, exports, errors, audit, dashboards, streams, usage'),
     ('p_parts => ''{errors}''', 'p_parts beyond search and exports need p_customer'),
     ('p_parts => ''{audit}'', p_customer => '' ''',
       'p_parts beyond search and exports need p_customer'),
@@ -227,7 +282,11 @@ from (
     ('p_limits => ''{"keys": 2}''',
       'Invalid p_limits: monthly_events, monthly_bytes, streams, rules: whole numbers 1 to 10^15'),
     ('p_limits => ''[1]''',
-      'Invalid p_limits: monthly_events, monthly_bytes, streams, rules: whole numbers 1 to 10^15')
+      'Invalid p_limits: monthly_events, monthly_bytes, streams, rules: whole numbers 1 to 10^15'),
+    ('p_variables => ''{"a-b": "c"}''',
+      'Invalid p_variables: at most 20 names with texts of at most 200 characters'),
+    ('p_variables => ''{"a": 1}''',
+      'Invalid p_variables: at most 20 names with texts of at most 200 characters')
 ) c (parameters, message);
 select is(
   pg_temp.attempt($$select public.create_log_portal_session(p_parts => '{search}')$$),

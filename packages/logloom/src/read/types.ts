@@ -524,6 +524,7 @@ export interface PortalSession {
   customer: string | null;
   limits: Partial<Record<"monthly_events" | "monthly_bytes" | "streams" | "rules", number>> | null;
   parts: string[] | null;
+  variables: Record<string, string> | null;
 }
 
 /** What a customer made in a portal session. */
@@ -702,9 +703,13 @@ export interface LogDashboard {
   name: string;
   is_shared: boolean;
   panels: LogPanel[];
-  created_by: string;
+  /** Null in a portal session. */
+  created_by: string | null;
   created_at: string;
   updated_at: string;
+  in_portal: boolean;
+  /** Values by name that the portal session pins. */
+  variables: Record<string, string> | null;
 }
 
 /** A tenant of the user. */

@@ -42,6 +42,8 @@ const refusedWhereOpen: Readonly<Record<string, Readonly<Record<string, string |
   list_error_groups: { p_limit: 0 },
   get_error_group: {},
   list_audit_events: { p_limit: 0 },
+  list_log_dashboards: { p_limit: 0 },
+  get_log_dashboard: {},
   get_tenant_usage: { p_months: 0 },
   list_log_streams: { p_limit: 0 },
   create_log_stream: {},

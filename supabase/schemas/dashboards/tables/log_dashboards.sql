@@ -7,6 +7,7 @@ create table logloom.log_dashboards (
   panels jsonb not null,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
+  in_portal boolean not null default false,
   constraint log_dashboards_name_is_valid check (
     name = logloom_private.trim_space(name) and length(name) between 1 and 200
   ),
@@ -52,10 +53,10 @@ using (
 
 grant select, delete on logloom.log_dashboards to authenticated, service_role;
 
-grant insert (tenant_id, created_by, name, is_shared, panels)
+grant insert (tenant_id, created_by, name, is_shared, panels, in_portal)
 on logloom.log_dashboards to authenticated, service_role;
 
-grant update (name, is_shared, panels, updated_at)
+grant update (name, is_shared, panels, updated_at, in_portal)
 on logloom.log_dashboards to authenticated, service_role;
 
 comment on table logloom.log_dashboards is
@@ -63,6 +64,9 @@ comment on table logloom.log_dashboards is
   'reader sees the records of their own scope in it.';
 
 comment on column logloom.log_dashboards.created_by is 'The claim sub of its creator.';
+
+comment on column logloom.log_dashboards.in_portal is
+  'True: portal sessions with the part dashboards see it, if it is also shared.';
 
 comment on column logloom.log_dashboards.panels is
   'The panels in their order in the grid, as objects with the members of public.logloom_log_panel.';

@@ -17,9 +17,12 @@ create type public.logloom_log_dashboard as (
   panels public.logloom_log_panel[],
   created_by text,
   created_at timestamptz,
-  updated_at timestamptz
+  updated_at timestamptz,
+  in_portal boolean,
+  variables jsonb
 );
 
 comment on type public.logloom_log_dashboard is
   'A dashboard: queries that are shown together, in the order of panels. created_by: the claim sub '
-  'of its creator.';
+  'of its creator; null in a portal session. variables: values by name that the portal session '
+  'pins, if any.';

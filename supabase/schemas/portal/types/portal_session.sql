@@ -14,7 +14,8 @@ create type public.logloom_portal_session as (
   last_used_at timestamptz,
   customer text,
   limits jsonb,
-  parts text[]
+  parts text[],
+  variables jsonb
 );
 
 comment on type public.logloom_portal_session is

@@ -17,6 +17,7 @@ create table logloom.portal_sessions (
   customer text,
   limits jsonb,
   parts text[],
+  variables jsonb,
   constraint portal_sessions_digests_are_sha256 check (
     length(token_digest) = 32 and length(code_digest) = 32
   ),
@@ -50,7 +51,8 @@ using (tenant_id = (select logloom_private.current_tenant_id()));
 
 grant select (
   session_id, tenant_id, label, view_id, query_dsl, origins, code_expires_at, created_by,
-  created_at, expires_at, revoked_at, first_used_at, last_used_at, customer, limits, parts
+  created_at, expires_at, revoked_at, first_used_at, last_used_at, customer, limits, parts,
+  variables
 ) on logloom.portal_sessions to authenticated, service_role;
 
 comment on table logloom.portal_sessions is
@@ -83,6 +85,10 @@ comment on column logloom.portal_sessions.limits is
 comment on column logloom.portal_sessions.parts is
   'The parts that the session may use (logloom_private.portal_parts()). Null: search and exports, '
   'and the operations that the view names.';
+
+comment on column logloom.portal_sessions.variables is
+  'Values of dashboards'' variables by name. The reader of the session cannot choose others in the '
+  'page, but can in own requests: only query_dsl limits what they see.';
 
 comment on column logloom.portal_sessions.last_used_at is
   'Exact to the minute, because it is updated once a minute and not for each request.';

@@ -34,7 +34,7 @@ export const fileTypes: Readonly<Record<string, FileType>> = {
       ...{ secrets: "object", view: "string" },
     },
   },
-  dashboards: { key: "name", fields: { panels: "array" } },
+  dashboards: { key: "name", fields: { panels: "array", in_portal: "boolean" } },
   streams: {
     key: "name",
     sealer: "logloom-stream",
