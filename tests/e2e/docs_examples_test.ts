@@ -136,7 +136,7 @@ for (const [way, send] of Object.entries(ways)) {
               ${user.tenantId}, ${p_email}, extensions.crypt(${p_code}, extensions.gen_salt('bf', 4)),
               now() + interval '1 day'
             )
-            on conflict (tenant_id, mailbox) do update set code_hash = excluded.code_hash`;
+            on conflict (tenant_id, customer, mailbox) do update set code_hash = excluded.code_hash`;
         }
         const caller = operation === "create_tenant"
           ? newcomer

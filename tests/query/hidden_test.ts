@@ -580,9 +580,9 @@ const setup = `
       then row(
         '${tenant}', array(select o.operation from logloom_private.reading_operations() o), 'key',
         case when p_filter is not null then (logloom_private.compile_query(p_filter)).tree end,
-        p_hidden, '${view}', null, null, null
+        p_hidden, '${view}', null, null, null, null
       )::logloom_private.reading_scope
-      else row('${tenant}', null, 'key', null, null, null, null, null, null)::logloom_private.reading_scope end;
+      else row('${tenant}', null, 'key', null, null, null, null, null, null, null)::logloom_private.reading_scope end;
     v_call jsonb;
     v_parameters jsonb;
     v_answer text;

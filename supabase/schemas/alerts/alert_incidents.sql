@@ -38,42 +38,70 @@ create function logloom_private.addresses_in_incidents(p_tenant_id text, p_incid
 returns jsonb
 language plpgsql
 stable
-security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because email addresses are in a table of Auth
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
 begin
   return logloom_private.addresses_of_users(
-    v_tenant_id,
+    p_tenant_id,
     array(
       select distinct u.id
       from logloom.alert_incidents i
       cross join lateral (
         values (i.acknowledged_by), (i.assigned_to), (i.assigned_by), (i.noted_by)
       ) u (id)
-      where i.tenant_id = v_tenant_id and i.incident_id = any (p_incident_ids) and u.id is not null
+      where i.tenant_id = p_tenant_id and i.incident_id = any (p_incident_ids) and u.id is not null
     )
   );
 end;
 $$;
 
-create function public.list_alert_incidents(
-  p_tenant_id text default null,
-  p_rule_id uuid default null,
-  p_state text default null,
-  p_limit integer default null,
-  p_after uuid default null
+-- An incident as a reader sees it: a customer sees no people and no notes of them.
+create function logloom_private.alert_incident_for(
+  p_scope logloom_private.reading_scope,
+  p_row logloom.alert_incidents,
+  p_addresses jsonb
+)
+returns public.logloom_alert_incident
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_shown public.logloom_alert_incident := logloom_private.alert_incident_of(p_row, p_addresses);
+begin
+  if p_scope.customer is not null then
+    v_shown.acknowledged_by := null;
+    v_shown.assigned_at := null;
+    v_shown.assigned_by := null;
+    v_shown.assigned_to := null;
+    v_shown.noted_at := null;
+    v_shown.noted_by := null;
+    v_shown.note := null;
+  end if;
+  return v_shown;
+end;
+$$;
+
+create function logloom_private.read_alert_incidents(
+  p_scope logloom_private.reading_scope,
+  p_tenant_id text,
+  p_rule_id uuid,
+  p_state text,
+  p_limit integer,
+  p_after uuid
 )
 returns setof public.logloom_alert_incident
 language plpgsql
 stable
-security invoker
+security definer
 set search_path = pg_catalog, pg_temp
 as $$
+-- definer because portal sessions have no rights on tables
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'list_alert_incidents', p_tenant_id, 'member');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_views constant uuid[] := logloom_private.views_of_alerts(v_scope);
   v_limit constant integer := logloom_private.list_limit(p_limit);
   v_list_bytes constant integer := logloom_private.list_bytes();
   v_after constant timestamptz := logloom_private.page_place(
@@ -81,6 +109,7 @@ declare
     (
       select i.opened_at from logloom.alert_incidents i
       where i.tenant_id = v_tenant_id and i.incident_id = p_after
+        and (v_views is null or i.view_id = any (v_views))
     )
   );
 begin
@@ -104,6 +133,13 @@ begin
         select i as incident
         from logloom.alert_incidents i
         where i.tenant_id = v_tenant_id
+          and (
+            v_views is null
+            or i.view_id = any (v_views)
+              and i.opened_at >= (
+                select v.shows_since from logloom.log_views v where v.view_id = i.view_id
+              )
+          )
           and (p_rule_id is null or i.rule_id = p_rule_id)
           and (p_state is null or (i.resolved_at is not null) = (p_state = 'resolved'))
           and (
@@ -122,8 +158,30 @@ begin
   cross join logloom_private.addresses_in_incidents(
     v_tenant_id, array(select (a.incident).incident_id from page a)
   ) n (addresses)
-  cross join lateral logloom_private.alert_incident_of(p.incident, n.addresses) s
+  cross join lateral logloom_private.alert_incident_for(v_scope, p.incident, n.addresses) s
   order by (p.incident).opened_at desc, (p.incident).incident_id desc;
+end;
+$$;
+
+create function public.list_alert_incidents(
+  p_tenant_id text default null,
+  p_rule_id uuid default null,
+  p_state text default null,
+  p_limit integer default null,
+  p_after uuid default null
+)
+returns setof public.logloom_alert_incident
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select i.*
+  from logloom_private.read_alert_incidents(
+    null, p_tenant_id, p_rule_id, p_state, p_limit, p_after
+  ) i;
 end;
 $$;
 

@@ -41,29 +41,63 @@ return row(
   p_row.last_value, p_row.last_error, p_row.view_id,
   p_row.notify_on_recovery, p_row.for_minutes, p_row.on_absent, p_row.group_wait_seconds,
   logloom_private.shown_secrets(p_row.notification_secrets),
-  logloom_private.shown_baseline(p_row), p_row.kind, logloom_private.late_seconds(p_row)
+  logloom_private.shown_baseline(p_row), logloom_private.customer_of_view(p_row.view_id),
+  p_row.held_at, p_row.kind, logloom_private.late_seconds(p_row)
 );
 
--- Raises PT400 if a rule with this query cannot be evaluated in the view, PT404 if there is no such
--- view. Does nothing if p_view_id is null.
-create function logloom_private.require_rule_in_view(
-  p_tenant_id text,
-  p_query_dsl text,
-  p_view_id uuid
+-- Returns a rule that the caller manages, locked. A user needs the role admin for the rule of a
+-- customer.
+create function logloom_private.locked_rule(
+  p_scope logloom_private.reading_scope,
+  p_rule_id uuid
 )
-returns void
+returns logloom.alert_rules
 language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_row logloom.alert_rules;
+begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  select r.* into v_row
+  from logloom.alert_rules r
+  where r.tenant_id = p_scope.tenant_id and r.rule_id = p_rule_id
+    and logloom_private.is_managed(p_scope, r.view_id)
+  for no key update;
+  if not found then
+    perform logloom_private.refuse('alerts.rule_not_found');
+  elsif p_scope.kind = 'token' and logloom_private.customer_of_view(v_row.view_id) is not null then
+    perform logloom_private.require_role(p_scope.tenant_id, 'admin');
+  end if;
+  return v_row;
+end;
+$$;
+
+create function logloom_private.read_alert_rule(
+  p_scope logloom_private.reading_scope,
+  p_rule_id uuid
+)
+returns public.logloom_alert_rule
+language plpgsql
+stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because no API role calls the compiler's parts
+-- definer because portal sessions have no rights on tables
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'get_alert_rule', null, 'member');
+  v_row logloom.alert_rules;
 begin
-  if p_view_id is not null then
-    perform logloom_private.hold_view(p_tenant_id, p_view_id);
-    perform logloom_private.compile_rule(
-      logloom_private.resolve_tenant_to_change(p_tenant_id), p_query_dsl, p_view_id
-    );
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  select r.* into v_row
+  from logloom.alert_rules r
+  where r.tenant_id = v_scope.tenant_id and r.rule_id = p_rule_id
+    and logloom_private.is_managed(v_scope, r.view_id);
+  if not found then
+    perform logloom_private.refuse('alerts.rule_not_found');
   end if;
+  return logloom_private.alert_rule_for(v_scope, v_row);
 end;
 $$;
 
@@ -74,18 +108,8 @@ stable
 security invoker
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_row logloom.alert_rules;
 begin
-  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
-  select r.* into v_row
-  from logloom.alert_rules r
-  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
-  if not found then
-    perform logloom_private.refuse('alerts.rule_not_found');
-  end if;
-  return logloom_private.alert_rule_of(v_row);
+  return logloom_private.read_alert_rule(null, p_rule_id);
 end;
 $$;
 
@@ -93,7 +117,7 @@ comment on function public.get_alert_rule(uuid) is
   'An alert rule of the tenant. Errors: PT400, PT401, PT404.';
 
 -- Returns alert rules for a reader, without addresses for callers who may only read. In a view,
--- returns only rules that are evaluated in it.
+-- returns only rules that are evaluated in it; to a customer, their own.
 create function logloom_private.read_alert_rules(
   p_scope logloom_private.reading_scope,
   p_tenant_id text,
@@ -110,14 +134,14 @@ as $$
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'list_alert_rules', p_tenant_id);
-  v_sees_addresses constant boolean := logloom_private.sees_addresses(v_scope);
+  v_views constant uuid[] := logloom_private.views_of_alerts(v_scope);
   v_limit constant integer := logloom_private.list_limit(p_limit);
   v_after constant timestamptz := logloom_private.page_place(
     p_after::text, 'alert rule', 'rule_id',
     (
       select r.created_at from logloom.alert_rules r
       where r.tenant_id = v_scope.tenant_id and r.rule_id = p_after
-        and (v_scope.view_id is null or r.view_id = v_scope.view_id)
+        and (v_views is null or r.view_id = any (v_views))
     )
   );
 begin
@@ -131,10 +155,10 @@ begin
         rows between unbounded preceding and 1 preceding
       ) end as bytes_before
     from (
-      select logloom_private.alert_rule_for(r, v_sees_addresses, v_scope.view_id) as item
+      select logloom_private.alert_rule_for(v_scope, r) as item
       from logloom.alert_rules r
       where r.tenant_id = v_scope.tenant_id
-        and (v_scope.view_id is null or r.view_id = v_scope.view_id)
+        and (v_views is null or r.view_id = any (v_views))
         and (p_after is null or (r.created_at, r.rule_id) < (v_after, p_after))
       order by r.created_at desc, r.rule_id desc
       limit v_limit
@@ -146,9 +170,8 @@ $$;
 
 -- A rule as a reader sees it.
 create function logloom_private.alert_rule_for(
-  p_row logloom.alert_rules,
-  p_sees_addresses boolean,
-  p_view_id uuid
+  p_scope logloom_private.reading_scope,
+  p_row logloom.alert_rules
 )
 returns public.logloom_alert_rule
 language plpgsql
@@ -156,25 +179,33 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_is_customer constant boolean := logloom_private.manages_alerts(p_scope);
   v_shows_since constant timestamptz := (
-    select v.shows_since from logloom.log_views v where v.view_id = p_view_id
+    select v.shows_since from logloom.log_views v
+    where v.view_id = case when v_is_customer then p_row.view_id else p_scope.view_id end
   );
+  v_shown public.logloom_alert_rule;
 begin
-  if not p_sees_addresses then
+  if not (v_is_customer or logloom_private.sees_addresses(p_scope)) then
     p_row.notification_destinations := '{}';
     p_row.notification_config := '{}';
     p_row.notification_secrets := '{}';
   end if;
   -- Values from before the view last changed are not shown.
-  if p_view_id is not null
+  if v_shows_since is not null
     and (p_row.last_evaluated_at > greatest(p_row.asked_at, v_shows_since)) is not true
   then
     p_row.last_evaluated_at := null;
     p_row.last_value := null;
-    p_row.last_error := null;
+    -- The error of a held rule says why it is held.
+    p_row.last_error := case when p_row.held_at is not null then p_row.last_error end;
     p_row.asked_at := greatest(p_row.asked_at, v_shows_since);
   end if;
-  return logloom_private.alert_rule_of(p_row);
+  v_shown := logloom_private.alert_rule_of(p_row);
+  if v_is_customer then
+    v_shown.view_id := null;
+  end if;
+  return v_shown;
 end;
 $$;
 
@@ -200,6 +231,28 @@ comment on function public.list_alert_rules(text, integer, uuid) is
   'the last item of the page before. Callers who may only read see no addresses. Errors: PT400, '
   'PT401, PT403.';
 
+create function logloom_private.remove_alert_rule(
+  p_scope logloom_private.reading_scope,
+  p_rule_id uuid,
+  p_tenant_id text
+)
+returns public.logloom_success
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because portal sessions have no rights on tables
+declare
+  v_row logloom.alert_rules;
+begin
+  v_row := logloom_private.locked_rule(
+    logloom_private.managing_scope(p_scope, 'delete_alert_rule', p_tenant_id, 'member'), p_rule_id
+  );
+  delete from logloom.alert_rules r where r.rule_id = v_row.rule_id;
+  return row(true)::public.logloom_success;
+end;
+$$;
+
 create function public.delete_alert_rule(
   p_rule_id uuid default null,
   p_tenant_id text default null
@@ -210,15 +263,8 @@ volatile
 security invoker
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
 begin
-  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
-  delete from logloom.alert_rules r where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
-  if not found then
-    perform logloom_private.refuse('alerts.rule_not_found');
-  end if;
-  return row(true)::public.logloom_success;
+  return logloom_private.remove_alert_rule(null, p_rule_id, p_tenant_id);
 end;
 $$;
 

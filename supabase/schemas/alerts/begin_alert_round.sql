@@ -167,6 +167,7 @@ declare
   v_window_minutes integer;
   v_from timestamptz;
 begin
+  perform logloom_private.hold_rules_of_makers();
   -- No group of the tenant needs them.
   delete from logloom_private.log_removals r
   where not exists (

@@ -99,9 +99,8 @@ begin
 end;
 $$;
 
--- Compiles a rule's query, but does not write the filter's SQL yet. In a view, joins the query's
--- tree with the tree of the view's query. Raises PT400 if the query reads fields that the view
--- hides, PT403 if the tenant has no such view.
+-- Compiles a rule's query in its view, but does not write the filter's SQL yet. Raises PT400 if the
+-- query reads fields that the view hides, PT403 if the tenant has no such view.
 create function logloom_private.compile_rule(
   p_tenant_id text,
   p_query_dsl text,
@@ -113,37 +112,11 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_query logloom_private.compiled_query := logloom_private.parse_query(p_query_dsl, p_now);
-  v_view logloom.log_views;
-  v_shown logloom_private.compiled_query;
 begin
-  if p_view_id is null then
-    return v_query;
-  end if;
-  select v.* into v_view
-  from logloom.log_views v
-  where v.tenant_id = p_tenant_id and v.view_id = p_view_id;
-  if not found then
-    perform logloom_private.refuse('callers.view_is_missing');
-  end if;
-  if logloom_private.reads_hidden(
-    logloom_private.query_reads(jsonb_build_array(v_query.tree, v_query.plan)),
-    v_view.hidden_fields
-  ) then
-    perform logloom_private.refuse('alerts.query_reads_what_is_hidden', v_view.name);
-  end if;
-  if v_view.query_dsl is null then
-    return v_query;
-  end if;
-  v_shown := logloom_private.parse_query(v_view.query_dsl, p_now);
-  v_query.tree := jsonb_build_object(
-    'type', 'and', 'items', jsonb_build_array(v_shown.tree, v_query.tree)
+  return logloom_private.scoped_query(
+    logloom_private.scope_of_view(p_tenant_id, p_view_id, p_now),
+    logloom_private.parse_query(p_query_dsl, p_now), p_query_dsl
   );
-  v_query.ts_from := greatest(v_query.ts_from, v_shown.ts_from);
-  v_query.ts_to := least(v_query.ts_to, v_shown.ts_to);
-  v_query.names_now := v_query.names_now or v_shown.names_now;
-  return v_query;
 end;
 $$;
 

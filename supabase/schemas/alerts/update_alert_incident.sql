@@ -32,27 +32,34 @@ begin
 end;
 $$;
 
--- Changes incidents of the caller's tenant: all that are named, or none.
+-- Changes incidents that the caller manages: all that are named, or none. A customer can only
+-- acknowledge them.
 create function logloom_private.change_alert_incidents(
+  p_scope logloom_private.reading_scope,
   p_incident_ids uuid[],
   p_acknowledged boolean,
   p_assigned_to text,
   p_note text
 )
-returns void
+returns public.logloom_success
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because email addresses are in a table of Auth
+-- definer because portal sessions have no rights on tables
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
-  v_user_id constant text := logloom_private.require_user_id();
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'update_alert_incident', null, 'member');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_user_id constant text := logloom_private.person_in_scope(v_scope);
   v_note constant text := logloom_private.trim_space(p_note);
   v_assignee text;
   v_held uuid[];
 begin
-  perform logloom_private.require_parameter('p_incident_ids', p_incident_ids is null);
+  perform
+    logloom_private.require_parameter('p_incident_ids', p_incident_ids is null),
+    logloom_private.refuse_for_customer(v_scope, 'p_assigned_to', p_assigned_to is not null),
+    logloom_private.refuse_for_customer(v_scope, 'p_note', p_note is not null);
   if cardinality(p_incident_ids) not between 1 and 1000 then
     perform logloom_private.refuse('alerts.too_many_incidents');
   elsif num_nonnulls(p_acknowledged, p_assigned_to, p_note) = 0 then
@@ -67,6 +74,7 @@ begin
     select i.incident_id
     from logloom.alert_incidents i
     where i.tenant_id = v_tenant_id and i.incident_id = any (p_incident_ids)
+      and logloom_private.is_managed(v_scope, i.view_id)
     order by i.incident_id
     for no key update
   );
@@ -101,6 +109,7 @@ begin
     acknowledged_by = case when p_acknowledged then v_user_id end
   where h.tenant_id = v_tenant_id and h.incident_id = any (v_held)
     and (h.acknowledged_at is null) = p_acknowledged;
+  return row(true)::public.logloom_success;
 end;
 $$;
 
@@ -117,10 +126,9 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.change_alert_incidents(
-    p_incident_ids, p_acknowledged, p_assigned_to, p_note
+  return logloom_private.change_alert_incidents(
+    null, p_incident_ids, p_acknowledged, p_assigned_to, p_note
   );
-  return row(true)::public.logloom_success;
 end;
 $$;
 
@@ -143,7 +151,10 @@ as $$
 begin
   insert into logloom.audit_events (tenant_id, actor, action, subject, details)
   select
-    new.tenant_id, logloom_private.actor(), 'alert_incident.changed', new.incident_id, c.changes
+    new.tenant_id, logloom_private.actor(), 'alert_incident.changed', new.incident_id,
+    c.changes || jsonb_strip_nulls(jsonb_build_object(
+      'customer', logloom_private.customer_of_view(new.view_id)
+    ))
   from logloom_private.changed_members(
     jsonb_build_object(
       'acknowledged_by', old.acknowledged_by, 'assigned_to', old.assigned_to,

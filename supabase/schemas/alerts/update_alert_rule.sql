@@ -1,47 +1,60 @@
-create function public.update_alert_rule(
-  p_rule_id uuid default null,
-  p_name text default null,
-  p_description text default null,
-  p_query_dsl text default null,
-  p_threshold double precision default null,
-  p_comparison text default null,
-  p_window_minutes integer default null,
-  p_cooldown_minutes integer default null,
-  p_enabled boolean default null,
-  p_notification_destinations text[] default null,
-  p_notification_config jsonb default null,
-  p_view_id uuid default null,
-  p_notify_on_recovery boolean default null,
-  p_for_minutes integer default null,
-  p_on_absent text default null,
-  p_group_wait_seconds integer default null,
-  p_secrets jsonb default null,
-  p_baseline jsonb default null,
-  p_tenant_id text default null
+-- Changes a rule, for public.update_alert_rule. An admin can only enable and disable a customer's
+-- rule. If they disable it, it is held until they enable it. Whoever enables it becomes its maker.
+create function logloom_private.change_alert_rule(
+  p_scope logloom_private.reading_scope,
+  p_rule_id uuid,
+  p_name text,
+  p_description text,
+  p_query_dsl text,
+  p_threshold double precision,
+  p_comparison text,
+  p_window_minutes integer,
+  p_cooldown_minutes integer,
+  p_enabled boolean,
+  p_notification_destinations text[],
+  p_notification_config jsonb,
+  p_view_id uuid,
+  p_notify_on_recovery boolean,
+  p_for_minutes integer,
+  p_on_absent text,
+  p_group_wait_seconds integer,
+  p_secrets jsonb,
+  p_baseline jsonb,
+  p_tenant_id text
 )
 returns public.logloom_alert_rule
 language plpgsql
-volatile
-security invoker
+security definer
 set search_path = pg_catalog, pg_temp
 as $$
+-- definer because portal sessions have no rights on tables
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'update_alert_rule', p_tenant_id, 'member');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_customer text;
   v_constraint text;
   v_row logloom.alert_rules;
 begin
-  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
-  perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
-  perform logloom_private.require_room_for_baseline(v_tenant_id, p_baseline, p_rule_id);
-  select r.* into v_row
-  from logloom.alert_rules r
-  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
-  for no key update;
-  if not found then
-    perform logloom_private.refuse('alerts.rule_not_found');
+  perform
+    logloom_private.require_parameter('p_rule_id', p_rule_id is null),
+    logloom_private.refuse_for_customer(v_scope, 'p_view_id', p_view_id is not null),
+    logloom_private.require_view_by_admin(v_tenant_id, p_view_id),
+    logloom_private.hold_view(v_tenant_id, p_view_id),
+    logloom_private.require_room_for_baseline(v_tenant_id, p_baseline, p_rule_id);
+  v_row := logloom_private.locked_rule(v_scope, p_rule_id);
+  v_customer := logloom_private.customer_of_view(v_row.view_id);
+  if num_nonnulls(
+    p_name, p_description, p_query_dsl, p_threshold, p_comparison, p_window_minutes,
+    p_cooldown_minutes, p_notification_destinations, p_notification_config, p_view_id,
+    p_notify_on_recovery, p_for_minutes, p_on_absent, p_group_wait_seconds, p_secrets, p_baseline
+  ) > 0 and v_scope.kind = 'token' and v_customer is not null then
+    perform logloom_private.refuse('portal.thing_is_of_customer', 'alert rule');
+  elsif v_scope.kind <> 'token' and p_enabled is not null and v_row.held_at is not null then
+    perform logloom_private.refuse('portal.thing_is_held', 'alert rule');
   end if;
   if p_query_dsl is not null then
-    perform logloom_private.check_rule_query(p_query_dsl, v_row.kind);
+    perform logloom_private.check_rule_query(v_tenant_id, p_query_dsl, v_row.kind);
   end if;
   v_row := logloom_private.with_baseline(v_row, p_baseline, p_threshold);
   -- An empty description removes it. notification_config is replaced as a whole.
@@ -56,6 +69,13 @@ begin
     window_minutes = coalesce(p_window_minutes, r.window_minutes),
     cooldown_minutes = coalesce(p_cooldown_minutes, r.cooldown_minutes),
     enabled = coalesce(p_enabled, r.enabled),
+    created_by = case when p_enabled and v_customer is not null
+      then logloom_private.maker_in_scope(v_scope) else r.created_by end,
+    held_at = case
+      when p_enabled then null
+      when not p_enabled and v_scope.customer is null and v_customer is not null then now()
+      else r.held_at
+    end,
     notification_destinations = case
       when p_notification_destinations is null then r.notification_destinations
       else logloom_private.distinct_destinations(p_notification_destinations)
@@ -84,13 +104,52 @@ begin
     end
   where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
   returning r.* into v_row;
-  perform logloom_private.require_groups(v_row.query_dsl, v_row.on_absent);
-  perform logloom_private.require_rule_in_view(v_tenant_id, v_row.query_dsl, v_row.view_id);
-  return logloom_private.alert_rule_of(v_row);
+  perform
+    logloom_private.require_groups(v_row.query_dsl, v_row.on_absent),
+    case when num_nonnulls(p_query_dsl, p_view_id) > 0
+      then logloom_private.compile_rule(v_tenant_id, v_row.query_dsl, v_row.view_id) end;
+  return logloom_private.alert_rule_for(v_scope, v_row);
 exception when check_violation then
   get stacked diagnostics v_constraint = constraint_name;
   perform logloom_private.refuse('alerts.' || v_constraint);
   return null;
+end;
+$$;
+
+create function public.update_alert_rule(
+  p_rule_id uuid default null,
+  p_name text default null,
+  p_description text default null,
+  p_query_dsl text default null,
+  p_threshold double precision default null,
+  p_comparison text default null,
+  p_window_minutes integer default null,
+  p_cooldown_minutes integer default null,
+  p_enabled boolean default null,
+  p_notification_destinations text[] default null,
+  p_notification_config jsonb default null,
+  p_view_id uuid default null,
+  p_notify_on_recovery boolean default null,
+  p_for_minutes integer default null,
+  p_on_absent text default null,
+  p_group_wait_seconds integer default null,
+  p_secrets jsonb default null,
+  p_baseline jsonb default null,
+  p_tenant_id text default null
+)
+returns public.logloom_alert_rule
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.change_alert_rule(
+    null, p_rule_id, p_name, p_description, p_query_dsl, p_threshold, p_comparison,
+    p_window_minutes, p_cooldown_minutes, p_enabled, p_notification_destinations,
+    p_notification_config, p_view_id, p_notify_on_recovery, p_for_minutes, p_on_absent,
+    p_group_wait_seconds, p_secrets, p_baseline, p_tenant_id
+  );
 end;
 $$;
 

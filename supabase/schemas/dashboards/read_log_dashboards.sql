@@ -1,5 +1,5 @@
--- Returns the scope in which a reader gets dashboards: p_scope, which is of a portal session with the
--- part dashboards, or the scope of the request's token.
+-- Returns the scope in which a reader gets dashboards: p_scope, which is of a portal session with
+-- the part dashboards, or the scope of the request's token.
 create function logloom_private.scope_of_dashboards(
   p_scope logloom_private.reading_scope,
   p_operation text
@@ -10,13 +10,13 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_scope is not null then
-    return logloom_private.checked_scope(p_scope, p_operation);
+  if p_scope is null then
+    -- Raises PT403 for a viewer without a view
+    p_scope := logloom_private.scope_of_token(null);
+    perform logloom_private.require_writing_client(logloom_private.claims());
+    return p_scope;
   end if;
-  -- Raises PT403 for a viewer without a view
-  p_scope := logloom_private.scope_of_token(null);
-  perform logloom_private.require_writing_client(logloom_private.claims());
-  return p_scope;
+  return logloom_private.checked_scope(p_scope, p_operation);
 end;
 $$;
 

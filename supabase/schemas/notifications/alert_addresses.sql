@@ -1,5 +1,9 @@
--- A page of the email addresses of the tenant's rules.
-create function logloom_private.page_of_addresses(p_limit integer, p_after text)
+-- A page of the email addresses of the tenant's own rules, or of a customer's.
+create function logloom_private.read_alert_addresses(
+  p_scope logloom_private.reading_scope,
+  p_limit integer,
+  p_after text
+)
 returns setof public.logloom_notification_address
 language plpgsql
 stable
@@ -8,7 +12,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role reads codes or the users of Auth
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'list_alert_addresses', null, 'member');
+  v_tenant_id constant text := v_scope.tenant_id;
   v_limit constant integer := logloom_private.list_limit(p_limit);
 begin
   return query
@@ -17,18 +23,21 @@ begin
     from logloom.alert_rules r
     where r.tenant_id = v_tenant_id and 'email' = any(r.notification_destinations)
       and r.notification_config ->> 'email' is not null
+      and logloom_private.customer_of_view(r.view_id) is not distinct from v_scope.customer
       and (p_after is null or lower(r.notification_config ->> 'email') > lower(p_after))
     order by 1
     limit v_limit
   )
   select
-    p.mailbox, logloom_private.address_is_confirmed(v_tenant_id, p.mailbox), a.confirmed_at,
+    p.mailbox, logloom_private.address_is_confirmed(v_tenant_id, v_scope.customer, p.mailbox),
+    a.confirmed_at,
     case when a.code_expires_at > now() then a.code_expires_at end,
     case when a.code_expires_at > now()
       then greatest(logloom_private.confirmation_tries() - a.tries, 0) end
   from page p
   left join logloom_private.notification_addresses a
     on a.tenant_id = v_tenant_id and a.mailbox = p.mailbox
+    and a.customer is not distinct from v_scope.customer
   order by p.mailbox;
 end;
 $$;
@@ -44,7 +53,7 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return query select a.* from logloom_private.page_of_addresses(p_limit, p_after) a;
+  return query select a.* from logloom_private.read_alert_addresses(null, p_limit, p_after) a;
 end;
 $$;
 
@@ -74,14 +83,19 @@ begin
     end if;
     delete from logloom_private.notification_addresses a
     where a.tenant_id = p_tenant_id and a.confirmed_at is not null
-      and not logloom_private.rule_names_address(p_tenant_id, a.mailbox);
+      and not logloom_private.rule_names_address(p_tenant_id, a.customer, a.mailbox);
   end loop;
   perform logloom_private.refuse('notifications.no_room_for_address', v_max::text);
 end;
 $$;
 
--- Confirms an address of the tenant by the mailed code, or counts a wrong attempt.
-create function logloom_private.confirm_address(p_email text, p_code text)
+-- Confirms an address by the code that was mailed to it, or counts a wrong attempt. A customer
+-- confirms it for own rules alone.
+create function logloom_private.confirm_address(
+  p_scope logloom_private.reading_scope,
+  p_email text,
+  p_code text
+)
 returns jsonb
 language plpgsql
 security definer
@@ -89,7 +103,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role reads or confirms addresses
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'confirm_alert_address', null, 'member');
+  v_tenant_id constant text := v_scope.tenant_id;
   v_mailbox constant text := lower(logloom_private.trim_space(p_email));
   v_code constant text := logloom_private.trim_space(p_code);
   v_address logloom_private.notification_addresses;
@@ -104,7 +120,8 @@ begin
   );
   select a.* into v_address
   from logloom_private.notification_addresses a
-  where a.tenant_id = v_tenant_id and a.mailbox = v_mailbox
+  where a.tenant_id = v_tenant_id and a.customer is not distinct from v_scope.customer
+    and a.mailbox = v_mailbox
   for update;
   if v_address.confirmed_at is not null then
     return jsonb_build_object('success', true);
@@ -119,17 +136,19 @@ begin
   if extensions.crypt(v_code, v_address.code_hash) <> v_address.code_hash then
     update logloom_private.notification_addresses a
     set tries = a.tries + 1
-    where a.tenant_id = v_tenant_id and a.mailbox = v_mailbox;
+    where a.tenant_id = v_tenant_id and a.customer is not distinct from v_scope.customer
+      and a.mailbox = v_mailbox;
     return logloom_private.refuse_and_keep('notifications.code_is_wrong');
   end if;
   perform logloom_private.require_room_for_address(v_tenant_id);
   update logloom_private.notification_addresses a
   set confirmed_at = now(),
-    confirmed_by = logloom_private.current_user_id(),
+    confirmed_by = logloom_private.person_in_scope(v_scope),
     code_hash = null,
     code_expires_at = null,
     tries = 0
-  where a.tenant_id = v_tenant_id and a.mailbox = v_mailbox;
+  where a.tenant_id = v_tenant_id and a.customer is not distinct from v_scope.customer
+    and a.mailbox = v_mailbox;
   return jsonb_build_object('success', true);
 end;
 $$;
@@ -145,7 +164,7 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return logloom_private.confirm_address(p_email, p_code);
+  return logloom_private.confirm_address(null, p_email, p_code);
 end;
 $$;
 

@@ -127,7 +127,9 @@ begin
     v_notification.address
   );
   if v_notification.channel = 'email'
-    and not logloom_private.address_is_confirmed(v_tenant_id, v_address)
+    and not logloom_private.address_is_confirmed(
+      v_tenant_id, v_notification.customer, v_address
+    )
   then
     perform logloom_private.refuse('notifications.address_is_not_confirmed');
   end if;

@@ -6,14 +6,16 @@ language sql
 immutable
 return case p_channel when 'email' then 'email' else 'webhook' end;
 
--- Returns how many delivery attempts of a kind the tenant's plan allows in an hour.
-create function logloom_private.channel_limit(p_kind text, p_tenant_id text)
+-- Returns how many delivery attempts of a kind the tenant's plan allows in an hour. Each customer
+-- may use a tenth of them.
+create function logloom_private.channel_limit(p_kind text, p_tenant_id text, p_customer text)
 returns integer
 language sql
 stable
-return (
-  to_jsonb(logloom_private.plan_of(p_tenant_id)) ->> (p_kind || 's_per_hour')
-)::integer;
+return ceil(
+  (to_jsonb(logloom_private.plan_of(p_tenant_id)) ->> (p_kind || 's_per_hour'))::integer
+    / case when p_customer is null then 1.0 else 10.0 end
+);
 
 -- Returns the address of a channel: from a rule's notification_config or, sealed, from its secrets.
 -- Null if there is none. A new channel needs a line here, a value in notifications_channel_is_known
@@ -54,18 +56,18 @@ declare
   -- This limit holds for all tenants together.
   v_codes_per_mailbox constant integer := 10;
   v_is_confirmed constant boolean := logloom_private.address_is_confirmed(
-    p_notification.tenant_id, p_notification.address
+    p_notification.tenant_id, p_notification.customer, p_notification.address
   );
 begin
   if p_notification.purpose <> 'confirmation' then
     return case when not v_is_confirmed then logloom_private.unconfirmed_address(
-      p_notification.tenant_id, p_notification.address
+      p_notification.tenant_id, p_notification.customer, p_notification.address
     ) end;
   elsif v_is_confirmed then
     return 'The address is already confirmed';
   -- Without this, a user could send unlimited mail by creating rules and deleting them at once.
   elsif not logloom_private.rule_names_address(
-    p_notification.tenant_id, lower(p_notification.address)
+    p_notification.tenant_id, p_notification.customer, lower(p_notification.address)
   ) then
     return 'No alert rule has this address any more';
   end if;

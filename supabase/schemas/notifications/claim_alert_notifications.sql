@@ -8,14 +8,16 @@ create type public.logloom_claimed_notification as (
   tenant_id text,
   rule_id uuid,
   template jsonb,
-  is_complete boolean
+  is_complete boolean,
+  customer text
 );
 
 comment on type public.logloom_claimed_notification is
   'A notification to deliver now, and the secrets that sign it (some may still be unsealed). If '
   'not is_complete, complete_alert_notification adds the link and the newest records to the body.';
 
--- Returns the due notifications, and whether they exceed their tenant's plan in this hour.
+-- Returns the due notifications, and whether they exceed what their tenant's plan allows in this
+-- hour. Customers may use only the first half of it, so that the rest is left for the tenant's own.
 create function logloom_private.due_notifications()
 returns table (
   notification_id uuid, tenant_id text, next_attempt_at timestamptz, is_beyond_plan boolean,
@@ -29,10 +31,13 @@ begin
   return query
   with due as (
     select
-      n.notification_id, n.tenant_id, k.kind, n.next_attempt_at,
+      n.notification_id, n.tenant_id, n.customer, k.kind, n.next_attempt_at,
       row_number() over (
-        partition by n.tenant_id, k.kind order by n.next_attempt_at
-      ) as channel_place
+        partition by n.tenant_id, k.kind, n.customer order by n.next_attempt_at
+      ) as own_place,
+      row_number() over (
+        partition by n.tenant_id, k.kind order by n.customer is not null, n.next_attempt_at
+      ) as place
     from logloom_private.notifications n
     cross join lateral logloom_private.channel_kind(n.channel) k (kind)
     where n.status = 'pending' and n.next_attempt_at <= now() and n.expires_at > now()
@@ -52,17 +57,26 @@ begin
       )
   ), senders as (
     select
-      d.tenant_id, d.kind,
-      logloom_private.channel_limit(d.kind, d.tenant_id) as attempts
-    from (select distinct x.tenant_id, x.kind from due x) d
+      d.tenant_id, d.customer, d.kind,
+      logloom_private.channel_limit(d.kind, d.tenant_id, d.customer) as own_limit,
+      logloom_private.channel_limit(d.kind, d.tenant_id, null)
+        / case when d.customer is null then 1 else 2 end as plan_limit,
+      coalesce(sum(u.attempts), 0) as used,
+      coalesce(
+        sum(u.attempts) filter (where u.customer is not distinct from d.customer), 0
+      ) as own_used
+    from (select distinct x.tenant_id, x.customer, x.kind from due x) d
+    left join logloom_private.notification_usage u
+      on u.tenant_id = d.tenant_id and u.channel = d.kind and u.hour = date_trunc('hour', now())
+    group by d.tenant_id, d.customer, d.kind
   )
   select
     d.notification_id, d.tenant_id, d.next_attempt_at,
-    d.channel_place > s.attempts - coalesce(u.attempts, 0), s.attempts
+    d.own_place > s.own_limit - s.own_used or d.place > s.plan_limit - s.used, s.own_limit
   from due d
-  join senders s on s.tenant_id = d.tenant_id and s.kind = d.kind
-  left join logloom_private.notification_usage u
-    on u.tenant_id = d.tenant_id and u.channel = d.kind and u.hour = date_trunc('hour', now());
+  join senders s
+    on s.tenant_id = d.tenant_id and s.kind = d.kind
+    and s.customer is not distinct from d.customer;
 end;
 $$;
 
@@ -180,13 +194,15 @@ begin
   end loop;
   perform logloom_private.postpone_notifications();
 
-  insert into logloom_private.notification_usage as u (tenant_id, channel, hour, attempts)
-  select n.tenant_id, k.kind, date_trunc('hour', now()), count(*)
+  insert into logloom_private.notification_usage as u (
+    tenant_id, customer, channel, hour, attempts
+  )
+  select n.tenant_id, n.customer, k.kind, date_trunc('hour', now()), count(*)
   from logloom_private.notifications n
   cross join lateral logloom_private.channel_kind(n.channel) k (kind)
   where n.notification_id = any(v_ids)
-  group by n.tenant_id, k.kind
-  on conflict (tenant_id, channel, hour) do update
+  group by n.tenant_id, n.customer, k.kind
+  on conflict (tenant_id, channel, hour, customer) do update
   set attempts = u.attempts + excluded.attempts;
   return query
   with claimed as (
@@ -210,7 +226,7 @@ begin
       array[w.secret, case when w.previous_valid_until > now() then w.previous_secret end], null
     ),
     (c.notification).tenant_id, (c.notification).rule_id, (c.notification).template,
-    (c.notification).purpose = 'confirmation'
+    (c.notification).purpose = 'confirmation', (c.notification).customer
   from claimed c
   left join logloom_private.webhook_secrets w
     on w.rule_id = (c.notification).rule_id and (c.notification).channel = 'webhook';

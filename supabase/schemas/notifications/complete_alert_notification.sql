@@ -53,13 +53,17 @@ declare
   v_group jsonb;
   v_query text;
   v_view_id uuid;
-  v_url constant text := (select s.console_url from logloom_private.settings s);
+  v_url text;
 begin
   select n.* into v_notification
   from logloom_private.notifications n
   where n.notification_id = p_notification_id and n.claim_id = p_claim_id;
   if not found then
     return null;
+  end if;
+  -- A customer has no console.
+  if v_notification.customer is null then
+    v_url := (select s.console_url from logloom_private.settings s);
   end if;
   v_data := v_notification.body::jsonb -> 'data';
   if jsonb_array_length(v_data -> 'alerts') = 1 and v_data -> 'group' <> 'null' then

@@ -153,11 +153,12 @@ begin
       end if;
     end if;
     insert into logloom_private.notifications (
-      tenant_id, rule_id, alert_id, incident_id, purpose, channel, address, body, expires_at,
-      next_attempt_at, group_key, template
+      tenant_id, customer, rule_id, alert_id, incident_id, purpose, channel, address, body,
+      expires_at, next_attempt_at, group_key, template
     )
     values (
-      p_rule.tenant_id, p_rule.rule_id, p_alert.alert_id, p_alert.incident_id, p_purpose,
+      p_rule.tenant_id, logloom_private.customer_of_view(p_rule.view_id), p_rule.rule_id,
+      p_alert.alert_id, p_alert.incident_id, p_purpose,
       v_destination.channel, v_destination.address, p_body, now() + v_lifetime,
       case
         when v_collects then now() + make_interval(secs => p_rule.group_wait_seconds)
@@ -171,7 +172,7 @@ begin
     )
     returning * into v_notification;
     if v_notification.channel = 'email' and not logloom_private.address_is_confirmed(
-      v_notification.tenant_id, v_notification.address
+      v_notification.tenant_id, v_notification.customer, v_notification.address
     ) then
       v_notification := logloom_private.end_notification(
         v_notification, 'failed', null,
@@ -179,7 +180,7 @@ begin
           -- A test may request another code. An alert may not, because it could fire for ever.
           when p_purpose = 'test' then logloom_private.request_confirmation(p_rule, true)
           else logloom_private.unconfirmed_address(
-            v_notification.tenant_id, v_notification.address
+            v_notification.tenant_id, v_notification.customer, v_notification.address
           )
         end
       );

@@ -35,19 +35,69 @@ create function logloom_private.deliveries_of_incident(p_tenant_id text, p_incid
 returns public.logloom_alert_delivery[]
 language plpgsql
 stable
-security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because no API role reads the outbox
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
 begin
   return array(
     select logloom_private.delivery(n)
     from logloom_private.notifications n
-    where n.tenant_id = v_tenant_id and n.incident_id = p_incident_id
+    where n.tenant_id = p_tenant_id and n.incident_id = p_incident_id
     order by n.created_at desc, n.notification_id desc
     limit 100
+  );
+end;
+$$;
+
+create function logloom_private.read_alert_incident(
+  p_scope logloom_private.reading_scope,
+  p_incident_id uuid
+)
+returns public.logloom_alert_incident_details
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because portal sessions have no rights on tables, and no API role reads the outbox
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'get_alert_incident', null, 'member');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_row logloom.alert_incidents;
+  v_item public.logloom_alert_incident;
+begin
+  perform logloom_private.require_parameter('p_incident_id', p_incident_id is null);
+  select i.* into v_row
+  from logloom.alert_incidents i
+  where i.tenant_id = v_tenant_id and i.incident_id = p_incident_id
+    and logloom_private.is_managed(v_scope, i.view_id)
+    -- As in the list: what was found before the host's view changed is not shown.
+    and (v_scope.kind = 'token' or i.opened_at >= (
+      select v.shows_since from logloom.log_views v where v.view_id = i.view_id
+    ));
+  if not found then
+    perform logloom_private.refuse('alerts.incident_not_found');
+  end if;
+  v_item := logloom_private.alert_incident_for(
+    v_scope, v_row, logloom_private.addresses_in_incidents(v_tenant_id, array[p_incident_id])
+  );
+  return row(
+    v_item.incident_id, v_item.tenant_id, v_item.rule_id, v_item.rule_name, v_item.query_dsl,
+    v_item.window_minutes, v_item."group", v_item.state, v_item.opened_at, v_item.last_fired_at,
+    v_item.resolved_at, v_item.resolution, v_item.fired_count, v_item.value, v_item.peak_value,
+    v_item.threshold, v_item.comparison, v_item.acknowledged_at, v_item.acknowledged_by,
+    array(
+      select logloom_private.alert_entry_of(
+        h, v_row.resolved_at, true, v_scope.customer is null
+      )
+      from logloom.alert_history h
+      where h.tenant_id = v_tenant_id and h.incident_id = p_incident_id
+      order by h.triggered_at desc, h.alert_id desc
+      limit 100
+    ),
+    logloom_private.deliveries_of_incident(v_tenant_id, p_incident_id),
+    v_item.assigned_at, v_item.assigned_by, v_item.assigned_to, v_item.noted_at, v_item.noted_by,
+    v_item.note
   );
 end;
 $$;
@@ -59,37 +109,8 @@ stable
 security invoker
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_row logloom.alert_incidents;
-  v_item public.logloom_alert_incident;
 begin
-  perform logloom_private.require_parameter('p_incident_id', p_incident_id is null);
-  select i.* into v_row
-  from logloom.alert_incidents i
-  where i.tenant_id = v_tenant_id and i.incident_id = p_incident_id;
-  if not found then
-    perform logloom_private.refuse('alerts.incident_not_found');
-  end if;
-  v_item := logloom_private.alert_incident_of(
-    v_row, logloom_private.addresses_in_incidents(null, array[p_incident_id])
-  );
-  return row(
-    v_item.incident_id, v_item.tenant_id, v_item.rule_id, v_item.rule_name, v_item.query_dsl,
-    v_item.window_minutes, v_item."group", v_item.state, v_item.opened_at, v_item.last_fired_at,
-    v_item.resolved_at, v_item.resolution, v_item.fired_count, v_item.value, v_item.peak_value,
-    v_item.threshold, v_item.comparison, v_item.acknowledged_at, v_item.acknowledged_by,
-    array(
-      select logloom_private.alert_entry_of(h, v_row.resolved_at, true)
-      from logloom.alert_history h
-      where h.tenant_id = v_tenant_id and h.incident_id = p_incident_id
-      order by h.triggered_at desc, h.alert_id desc
-      limit 100
-    ),
-    logloom_private.deliveries_of_incident(null, p_incident_id),
-    v_item.assigned_at, v_item.assigned_by, v_item.assigned_to, v_item.noted_at, v_item.noted_by,
-    v_item.note
-  );
+  return logloom_private.read_alert_incident(null, p_incident_id);
 end;
 $$;
 

@@ -34,13 +34,13 @@ declare
   v_lifetime constant interval := logloom_private.confirmation_lifetime();
 begin
   insert into logloom_private.notification_addresses as a (
-    tenant_id, mailbox, code_hash, code_expires_at
+    tenant_id, customer, mailbox, code_hash, code_expires_at
   )
   values (
-    p_notification.tenant_id, lower(p_notification.address),
+    p_notification.tenant_id, p_notification.customer, lower(p_notification.address),
     extensions.crypt(v_code, extensions.gen_salt('bf', 8)), now() + v_lifetime
   )
-  on conflict (tenant_id, mailbox) do update
+  on conflict (tenant_id, customer, mailbox) do update
   set code_hash = excluded.code_hash, code_expires_at = excluded.code_expires_at, tries = 0;
   return (
     p_notification.body::jsonb || jsonb_build_object(
@@ -50,8 +50,13 @@ begin
 end;
 $$;
 
--- True if notifications may go to this email address: a code confirmed it, or a member has it.
-create function logloom_private.address_is_confirmed(p_tenant_id text, p_address text)
+-- Whether notifications of the tenant may go to this email address: a code confirmed it, or it
+-- belongs to a member. A customer must confirm each address, also one of the tenant.
+create function logloom_private.address_is_confirmed(
+  p_tenant_id text,
+  p_customer text,
+  p_address text
+)
 returns boolean
 language plpgsql
 stable
@@ -61,15 +66,19 @@ begin
   return exists (
     select
     from logloom_private.notification_addresses a
-    where a.tenant_id = p_tenant_id and a.mailbox = lower(p_address)
-      and a.confirmed_at is not null
-  ) or logloom_private.is_address_of_member(p_tenant_id, p_address);
+    where a.tenant_id = p_tenant_id and a.customer is not distinct from p_customer
+      and a.mailbox = lower(p_address) and a.confirmed_at is not null
+  ) or p_customer is null and logloom_private.is_address_of_member(p_tenant_id, p_address);
 end;
 $$;
 
 -- Returns the error of a delivery to an unconfirmed address. It asks for a code only if one was
 -- mailed.
-create function logloom_private.unconfirmed_address(p_tenant_id text, p_address text)
+create function logloom_private.unconfirmed_address(
+  p_tenant_id text,
+  p_customer text,
+  p_address text
+)
 returns text
 language plpgsql
 stable
@@ -81,7 +90,7 @@ begin
       select 'The address is not confirmed, and the mail with its code failed: ' || n.last_error
       from logloom_private.notifications n
       where n.tenant_id = p_tenant_id and n.purpose = 'confirmation'
-        and lower(n.address) = lower(p_address)
+        and n.customer is not distinct from p_customer and lower(n.address) = lower(p_address)
       order by n.created_at desc
       limit 1
     ),
@@ -91,8 +100,13 @@ begin
 end;
 $$;
 
--- Whether an alert rule of the tenant has this address, in lower case, as a destination.
-create function logloom_private.rule_names_address(p_tenant_id text, p_mailbox text)
+-- Whether an alert rule of the tenant or customer has this address, in lower case, as a
+-- destination.
+create function logloom_private.rule_names_address(
+  p_tenant_id text,
+  p_customer text,
+  p_mailbox text
+)
 returns boolean
 language plpgsql
 stable
@@ -104,12 +118,14 @@ begin
     from logloom.alert_rules r
     where r.tenant_id = p_tenant_id and 'email' = any(r.notification_destinations)
       and lower(r.notification_config ->> 'email') = p_mailbox
+      and logloom_private.customer_of_view(r.view_id) is not distinct from p_customer
   );
 end;
 $$;
 
--- Mails a code to the address of a rule, if the limits allow it. If a code is still valid, mails
--- another one only if p_is_repeat. Returns the error for the delivery.
+-- Mails a code to the address of a rule, if the limits allow it. The tenant and each customer have
+-- their own. If a code is still valid, mails another one only if p_is_repeat. Returns the error for
+-- the delivery.
 create function logloom_private.request_confirmation(
   p_rule logloom.alert_rules,
   p_is_repeat boolean
@@ -125,7 +141,8 @@ declare
   v_mailbox constant text := lower(v_address);
   v_mailed constant text := 'The address is not confirmed: confirm_alert_address takes the code '
     'that is mailed to it';
-  v_codes_per_tenant constant integer := 10;
+  v_customer constant text := logloom_private.customer_of_view(p_rule.view_id);
+  v_codes_per_owner constant integer := case when v_customer is null then 10 else 5 end;
   v_codes_per_address constant integer := 3;
   v_mails record;
 begin
@@ -133,7 +150,7 @@ begin
     logloom_private.lock_key('notifications'), hashtext(p_rule.tenant_id)
   );
   select
-    count(*) as of_tenant, count(*) filter (where m.is_to_address) as to_address,
+    count(*) as of_owner, count(*) filter (where m.is_to_address) as to_address,
     max(m.created_at) filter (where m.is_to_address) as last_at,
     bool_or(m.is_to_address and m.status = 'pending') as is_under_way
   into v_mails
@@ -141,6 +158,7 @@ begin
     select n.*, lower(n.address) = v_mailbox as is_to_address
     from logloom_private.notifications n
     where n.tenant_id = p_rule.tenant_id and n.purpose = 'confirmation'
+      and n.customer is not distinct from v_customer
       and n.created_at > now() - logloom_private.confirmation_lifetime()
   ) m;
   -- All rules with the address share one code.
@@ -149,20 +167,21 @@ begin
     or not p_is_repeat and exists (
       select
       from logloom_private.notification_addresses a
-      where a.tenant_id = p_rule.tenant_id and a.mailbox = v_mailbox
+      where a.tenant_id = p_rule.tenant_id and a.customer is not distinct from v_customer
+        and a.mailbox = v_mailbox
         and a.code_expires_at > now() and a.tries < logloom_private.confirmation_tries()
     )
   then
     return v_mailed;
-  elsif v_mails.of_tenant >= v_codes_per_tenant or v_mails.to_address >= v_codes_per_address then
+  elsif v_mails.of_owner >= v_codes_per_owner or v_mails.to_address >= v_codes_per_address then
     return 'The address is not confirmed, and no more codes are mailed today';
   end if;
   -- The code is created when the mail is sent.
   insert into logloom_private.notifications (
-    tenant_id, rule_id, purpose, channel, address, body, expires_at
+    tenant_id, customer, rule_id, purpose, channel, address, body, expires_at
   )
   values (
-    p_rule.tenant_id, p_rule.rule_id, 'confirmation', 'email', v_address,
+    p_rule.tenant_id, v_customer, p_rule.rule_id, 'confirmation', 'email', v_address,
     '{"type": "address.confirmation"}', now() + logloom_private.notification_lifetime()
   );
   return v_mailed;
@@ -179,7 +198,8 @@ as $$
 -- definer because no API role writes to the outbox
 begin
   if not logloom_private.address_is_confirmed(
-    new.tenant_id, logloom_private.channel_address('email', new.notification_config, '{}')
+    new.tenant_id, logloom_private.customer_of_view(new.view_id),
+    logloom_private.channel_address('email', new.notification_config, '{}')
   ) then
     perform logloom_private.request_confirmation(new, false);
   end if;

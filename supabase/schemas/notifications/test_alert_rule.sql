@@ -5,15 +5,19 @@ language sql
 immutable
 return interval '10 seconds';
 
--- Raises PT429 if the tenant's tests of this kind in the last hour reach the plan's number of
--- notifications. Tests of deleted rules count as well.
-create function logloom_private.require_room_for_test(p_tenant_id text, p_kind text)
+-- Raises PT429 if the tenant, or its customer, sent as many tests of this kind in the last hour as
+-- the plan allows them notifications. Tests of deleted rules count as well.
+create function logloom_private.require_room_for_test(
+  p_tenant_id text,
+  p_customer text,
+  p_kind text
+)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_limit constant integer := logloom_private.channel_limit(p_kind, p_tenant_id);
+  v_limit constant integer := logloom_private.channel_limit(p_kind, p_tenant_id, p_customer);
   v_room_at timestamptz;
 begin
   if v_limit = 0 then
@@ -22,6 +26,7 @@ begin
     select n.created_at + interval '1 hour' into v_room_at
     from logloom_private.notifications n
     where n.tenant_id = p_tenant_id and n.purpose = 'test'
+      and n.customer is not distinct from p_customer
       and logloom_private.channel_kind(n.channel) = p_kind
       and n.created_at > now() - interval '1 hour'
     order by n.created_at desc
@@ -40,7 +45,10 @@ end;
 $$;
 
 -- Adds a test notification for each destination of a rule of the tenant.
-create function logloom_private.enqueue_rule_test(p_rule_id uuid)
+create function logloom_private.enqueue_rule_test(
+  p_scope logloom_private.reading_scope,
+  p_rule_id uuid
+)
 returns setof public.logloom_alert_delivery
 language plpgsql
 security definer
@@ -48,20 +56,17 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role writes to the outbox
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'test_alert_rule', null, 'member');
+  v_tenant_id constant text := v_scope.tenant_id;
   v_rule logloom.alert_rules;
   v_sample logloom.alert_history;
   v_kind text;
 begin
-  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
-  select r.* into v_rule
-  from logloom.alert_rules r
-  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
-  for no key update;
-  if not found then
-    perform logloom_private.refuse('alerts.rule_not_found');
-  end if;
-  if exists (
+  v_rule := logloom_private.locked_rule(v_scope, p_rule_id);
+  if v_scope.kind <> 'token' and v_rule.held_at is not null then
+    perform logloom_private.refuse('portal.thing_is_held', 'alert rule');
+  elsif exists (
     select
     from logloom_private.notifications n
     where n.tenant_id = v_tenant_id and n.rule_id = p_rule_id and n.purpose = 'test'
@@ -76,7 +81,9 @@ begin
     select distinct logloom_private.channel_kind(d.channel)
     from unnest(v_rule.notification_destinations) d (channel)
   loop
-    perform logloom_private.require_room_for_test(v_tenant_id, v_kind);
+    perform logloom_private.require_room_for_test(
+      v_tenant_id, logloom_private.customer_of_view(v_rule.view_id), v_kind
+    );
   end loop;
   v_sample.triggered_at := now();
   v_sample.window_end := date_trunc('minute', now());
@@ -103,7 +110,7 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return query select d.* from logloom_private.enqueue_rule_test(p_rule_id) d;
+  return query select d.* from logloom_private.enqueue_rule_test(null, p_rule_id) d;
 end;
 $$;
 

@@ -1,7 +1,8 @@
 create type public.logloom_unsealed_secret as (
   rule_id uuid,
   tenant_id text,
-  secrets text[]
+  secrets text[],
+  customer text
 );
 
 comment on type public.logloom_unsealed_secret is
@@ -20,9 +21,10 @@ declare
   v_sealed constant text := 'lls1.' || p_key_id || '.';
 begin
   return query
-  select u.rule_id, u.tenant_id, array_agg(u.secret)
+  select
+    u.rule_id, u.tenant_id, array_agg(u.secret), logloom_private.customer_of_view(u.view_id)
   from (
-    select r.rule_id, r.tenant_id, s.secret
+    select r.rule_id, r.tenant_id, r.view_id, s.secret
     from logloom.alert_rules r
     left join logloom_private.webhook_secrets w on w.rule_id = r.rule_id
     cross join lateral (
@@ -33,7 +35,7 @@ begin
     where (p_after is null or r.rule_id > p_after)
       and s.secret is not null and not starts_with(s.secret, v_sealed)
   ) u
-  group by u.rule_id, u.tenant_id
+  group by u.rule_id, u.tenant_id, u.view_id
   order by u.rule_id
   limit 100;
 end;
@@ -150,7 +152,10 @@ comment on type public.logloom_webhook_secret is
   'previous_valid_until.';
 
 -- Creates a new secret for a rule of the tenant. The previous one stays valid for a day.
-create function logloom_private.replace_webhook_secret(p_rule_id uuid)
+create function logloom_private.replace_webhook_secret(
+  p_scope logloom_private.reading_scope,
+  p_rule_id uuid
+)
 returns public.logloom_webhook_secret
 language plpgsql
 security definer
@@ -158,14 +163,16 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role reaches the secrets
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'rotate_alert_webhook_secret', null, 'member');
   v_result public.logloom_webhook_secret;
 begin
   perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   insert into logloom_private.webhook_secrets as w (rule_id)
   select r.rule_id
   from logloom.alert_rules r
-  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
+  where r.tenant_id = v_scope.tenant_id and r.rule_id = p_rule_id
+    and logloom_private.is_managed(v_scope, r.view_id)
   on conflict (rule_id) do update
   set previous_secret = w.secret,
     previous_valid_until = now() + interval '24 hours',
@@ -187,7 +194,7 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return logloom_private.replace_webhook_secret(p_rule_id);
+  return logloom_private.replace_webhook_secret(null, p_rule_id);
 end;
 $$;
 

@@ -52,7 +52,11 @@ begin
     union all
     select
       'rule', r.view_id, r.rule_id, r.name,
-      case when r.enabled then 'enabled' else 'disabled' end, r.created_by, r.created_at
+      case
+      when r.enabled then 'enabled' when r.held_at is null then 'disabled'
+      when logloom_private.maker_may_read(r.tenant_id, r.created_by) then 'held' else 'paused'
+    end,
+    r.created_by, r.created_at
     from logloom.alert_rules r
     where r.tenant_id = v_tenant_id
   ) t on t.view_id = v.view_id

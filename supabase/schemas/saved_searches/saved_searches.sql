@@ -27,7 +27,7 @@ $$;
 
 -- Compiles a query that will be saved. PT400 if it does not compile or is blank. PT429 if the
 -- tenant compiles too many long queries at once.
-create function logloom_private.checked_query(p_query_dsl text)
+create function logloom_private.checked_query(p_query_dsl text, p_tenant_id text default null)
 returns logloom_private.compiled_query
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -36,7 +36,7 @@ declare
   v_query logloom_private.compiled_query;
 begin
   perform logloom_private.take_slot_to_keep(
-    coalesce(logloom_private.current_tenant_id(), ''), p_query_dsl
+    coalesce(p_tenant_id, logloom_private.current_tenant_id(), ''), p_query_dsl
   );
   v_query := logloom_private.compile_query(p_query_dsl);
   if v_query.blank then

@@ -151,3 +151,39 @@ begin
   end if;
 end;
 $$;
+
+-- Raises PT400 if a customer sends what only users may send. p_what: its name.
+create function logloom_private.refuse_for_customer(
+  p_scope logloom_private.reading_scope,
+  p_what text,
+  p_is_sent boolean
+)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_scope.customer is not null and p_is_sent then
+    perform logloom_private.refuse('portal.not_for_customers', p_what);
+  end if;
+end;
+$$;
+
+-- True if what a user made may still read: they are still an admin or owner. p_maker null: the
+-- project itself.
+create function logloom_private.maker_may_read(p_tenant_id text, p_maker text)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return p_maker is null
+    -- If the user has no row, only their next token would show whether they still have the role.
+    or coalesce(
+      logloom_private.acting_role(p_tenant_id, p_maker) in ('admin', 'owner'),
+      (select s.roles_from_token from logloom_private.settings s)
+    );
+end;
+$$;

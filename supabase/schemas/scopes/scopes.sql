@@ -30,12 +30,34 @@ stable
 return case when p_one is null then p_other when p_other is null then p_one
   else jsonb_build_object('type', 'and', 'items', jsonb_build_array(p_one, p_other)) end;
 
+-- Narrows a scope by a query. PT400 if the query does not compile.
+create function logloom_private.narrowed_scope(
+  p_scope logloom_private.reading_scope,
+  p_query_dsl text,
+  p_now timestamptz default now()
+)
+returns logloom_private.reading_scope
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_query constant logloom_private.compiled_query :=
+    logloom_private.parse_query(p_query_dsl, p_now);
+begin
+  p_scope.filter := logloom_private.both_filters(p_scope.filter, v_query.tree);
+  p_scope.names_now := v_query.names_now or p_scope.names_now is true;
+  return p_scope;
+end;
+$$;
+
 -- Narrows a scope to a view of its tenant, as the view is at present. A customer's view narrows its
--- parent. "now" in the view's query means the present time. PT403 if the view is missing or its
--- query does not compile.
+-- parent. "now" in the view's query means p_now. PT403 if the view is missing or its query does not
+-- compile.
 create function logloom_private.scope_in_view(
   p_scope logloom_private.reading_scope,
-  p_view_id uuid
+  p_view_id uuid,
+  p_now timestamptz default now()
 )
 returns logloom_private.reading_scope
 language plpgsql
@@ -56,14 +78,12 @@ begin
     p_scope.operations := v_view.operations;
     p_scope.hidden_fields := nullif(v_view.hidden_fields, '{}');
   elsif v_view.parent_view_id is not null then
-    p_scope := logloom_private.scope_in_view(p_scope, v_view.parent_view_id);
+    p_scope := logloom_private.scope_in_view(p_scope, v_view.parent_view_id, p_now);
   end if;
   p_scope.view_id := v_view.view_id;
   if v_view.query_dsl is not null then
     begin
-      p_scope.filter := logloom_private.both_filters(
-        p_scope.filter, (logloom_private.parse_query(v_view.query_dsl)).tree
-      );
+      p_scope := logloom_private.narrowed_scope(p_scope, v_view.query_dsl, p_now);
     exception when sqlstate 'PT400' then
       if v_view.customer is not null then
         perform logloom_private.refuse('callers.portal_query_is_broken');
@@ -141,9 +161,7 @@ begin
   end if;
   if p_session.query_dsl is not null then
     begin
-      v_scope.filter := logloom_private.both_filters(
-        v_scope.filter, (logloom_private.parse_query(p_session.query_dsl)).tree
-      );
+      v_scope := logloom_private.narrowed_scope(v_scope, p_session.query_dsl);
     exception when sqlstate 'PT400' then
       perform logloom_private.refuse('callers.portal_query_is_broken');
     end;
@@ -190,7 +208,11 @@ $$;
 
 -- Returns the scope of a log stream or of an alert's message, which have no request: the whole
 -- tenant, or its view. PT403 if the view is missing or its query does not compile.
-create function logloom_private.scope_of_view(p_tenant_id text, p_view_id uuid)
+create function logloom_private.scope_of_view(
+  p_tenant_id text,
+  p_view_id uuid,
+  p_now timestamptz default now()
+)
 returns logloom_private.reading_scope
 language plpgsql
 stable
@@ -202,7 +224,7 @@ begin
   v_scope.tenant_id := p_tenant_id;
   v_scope.kind := 'view';
   if p_view_id is not null then
-    v_scope := logloom_private.scope_in_view(v_scope, p_view_id);
+    v_scope := logloom_private.scope_in_view(v_scope, p_view_id, p_now);
   end if;
   return v_scope;
 end;

@@ -54,6 +54,7 @@ begin
   if p_scope.filter is null and p_scope.hidden_fields is null then
     return p_query;
   end if;
+  p_query.names_now := p_query.names_now or p_scope.names_now is true;
   perform logloom_private.refuse_hidden_fields(p_query, p_query_dsl, p_scope.hidden_fields);
   p_query.hidden_fields := p_scope.hidden_fields;
   if p_query.hidden_fields is not null then

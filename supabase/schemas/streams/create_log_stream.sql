@@ -53,7 +53,7 @@ begin
   if v_row.source not in ('logs', 'audit') then
     perform logloom_private.refuse('streams.source_is_unknown');
   elsif v_scope.customer is not null and p_view_id is not null then
-    perform logloom_private.refuse('portal.view_is_of_session');
+    perform logloom_private.refuse('portal.not_for_customers', 'p_view_id');
   elsif v_row.source = 'audit' and num_nonnulls(p_view_id, v_scope.customer) > 0 then
     perform logloom_private.refuse('audit.not_in_views');
   end if;

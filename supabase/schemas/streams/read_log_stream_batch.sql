@@ -117,14 +117,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return not logloom_private.is_being_deleted(p_stream.tenant_id)
-    and (
-      p_stream.maker is null
-      -- If the user has no row, only their next token would show whether they still have the role.
-      or coalesce(
-        logloom_private.acting_role(p_stream.tenant_id, p_stream.maker) in ('admin', 'owner'),
-        (select s.roles_from_token from logloom_private.settings s)
-      )
-    );
+    and logloom_private.maker_may_read(p_stream.tenant_id, p_stream.maker);
 end;
 $$;
 

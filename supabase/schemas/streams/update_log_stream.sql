@@ -80,7 +80,7 @@ begin
     perform logloom_private.refuse('streams.name_is_invalid');
   end if;
   if v_scope.customer is not null and p_view_id is not null then
-    perform logloom_private.refuse('portal.view_is_of_session');
+    perform logloom_private.refuse('portal.not_for_customers', 'p_view_id');
   elsif v_row.source = 'audit' and p_view_id is not null then
     perform logloom_private.refuse('audit.not_in_views');
   end if;

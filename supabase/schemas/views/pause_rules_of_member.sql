@@ -1,6 +1,6 @@
 -- Runs when a member is removed or becomes a viewer. Pauses the alert rules that they created in a
 -- view, because they may no longer read everything in it. Any member can enable these rules again.
--- Rules without a view belong to the tenant and go on.
+-- Rules without a view belong to the tenant and go on. Those of customers are held.
 create function logloom_private.pause_rules_of_member()
 returns trigger
 language plpgsql
@@ -14,6 +14,7 @@ begin
     set enabled = false, updated_at = now()
     where r.tenant_id = old.tenant_id and r.created_by = old.user_id
       and r.view_id is not null and r.enabled
+      and logloom_private.customer_of_view(r.view_id) is null
     returning r.*
   )
   insert into logloom.audit_events (tenant_id, actor, action, subject, details)

@@ -103,7 +103,7 @@ select results_eq(
 );
 update logloom_private.notifications n set last_error = 'SMTP is not configured' \g /dev/null
 select is(
-  logloom_private.unconfirmed_address('acme', 'OPS@example.com'),
+  logloom_private.unconfirmed_address('acme', null, 'OPS@example.com'),
   'The address is not confirmed, and the mail with its code failed: SMTP is not configured',
   'a failed mail is reported instead of asking for its code'
 );
@@ -319,7 +319,8 @@ values
   ('acme', '00000000-0000-4000-8000-000000000001', 'member', 'label@example.com'),
   ('acme', '00000000-0000-4000-8000-000000000002', 'member', null);
 select is(
-  logloom_private.address_is_confirmed('acme', v.address), v.is_confirmed, v.address || ' ' || v.why
+  logloom_private.address_is_confirmed('acme', null, v.address), v.is_confirmed,
+  v.address || ' ' || v.why
 )
 from (
   values
@@ -330,12 +331,12 @@ from (
 ) v (address, is_confirmed, why);
 delete from logloom.tenant_members m where m.user_id like '%1';
 select is(
-  logloom_private.address_is_confirmed('acme', 'mia@example.com'), false,
+  logloom_private.address_is_confirmed('acme', null, 'mia@example.com'), false,
   'a removed member gets no mail'
 );
 alter table auth.users drop column email_confirmed_at;
 select is(
-  logloom_private.address_is_confirmed('acme', 'new@example.com'), false,
+  logloom_private.address_is_confirmed('acme', null, 'new@example.com'), false,
   'a foreign table auth.users does not stop alerts'
 );
 delete from logloom.tenant_members;
@@ -468,7 +469,7 @@ select throws_ok(
 );
 select pg_temp.act_as_postgres();
 select throws_like(
-  $$select logloom_private.require_room_for_test('acme', 'email')$$,
+  $$select logloom_private.require_room_for_test('acme', null, 'email')$$,
   '%"code" : "PT429", "message" : "The plan allows 2 tests an hour by email"%',
   'the error 429 says why'
 );

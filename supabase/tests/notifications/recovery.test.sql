@@ -113,13 +113,13 @@ select results_eq(
 select results_eq(
   $$select d.purpose, d.alert_id is null, d.channel
     from logloom.alert_incidents i
-    cross join unnest(logloom_private.deliveries_of_incident('acme', i.incident_id)) d
+    cross join unnest((public.get_alert_incident(i.incident_id)).deliveries) d
     where i.value = 5 order by d.purpose, d.channel$$,
   $$values
     ('alert', false, 'email'), ('alert', false, 'slack'), ('alert', false, 'webhook'),
     ('recovery', true, 'email'), ('recovery', true, 'slack'), ('recovery', true, 'webhook')$$,
   'the incident has the deliveries'
-) from pg_temp.act_as('service_role', '{"role": "service_role"}');
+) from pg_temp.act_as_user('acme', 'alice');
 select pg_temp.act_as_postgres();
 
 -- Once the end of an incident was sent, the next alert is sent in spite of the cooldown.

@@ -95,7 +95,8 @@ select pg_temp.act_as_user('other', 'mallory');
 select is(
   pg_temp.attempt(
     $$select logloom_private.read_log_page(
-      row('acme', null, null, null, null, null, null, null, null)::logloom_private.reading_scope,
+      row('acme', null, null, null, null, null, null, null, null, null)
+        ::logloom_private.reading_scope,
       null, null, null, null, null, null
     )$$
   ),

@@ -53,7 +53,9 @@ select is_empty(
     left join pg_proc p
       on p.pronamespace = 'logloom_private'::regnamespace and p.proname = o.reader
     where o.callers @> '{customer}'
-      and (p.prosrc ~ format('logloom_private\.managing_scope\(\s*p_scope, ''%s''', o.operation))
+      and (p.prosrc ~ format(
+        'logloom_private\.(managing_scope|scope_of_dashboards)\(\s*p_scope, ''%s''', o.operation
+      ))
         is not true$$,
   'and so does each operation of customers'
 );

@@ -42,7 +42,7 @@ returns logloom_private.reading_scope
 language sql
 as $$
   select row(
-    p_tenant_id, null, 'key', null, p_hidden, null, null, null, null
+    p_tenant_id, null, 'key', null, p_hidden, null, null, null, null, null
   )::logloom_private.reading_scope
 $$;
 -- Returns the last digits of the ids, and the position of the next page.

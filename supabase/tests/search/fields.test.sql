@@ -186,7 +186,7 @@ as $$
   from logloom_private.read_log_fields(
     row(
       'spread', null, 'key', (logloom_private.compile_query('service:web')).tree,
-      '{level,attrs.status}', null, null, null, null
+      '{level,attrs.status}', null, null, null, null, null
     )::logloom_private.reading_scope,
     '', null, null, null
   ) f

@@ -80,7 +80,7 @@ select is(
       'kind', 'key', 'tenant_id', 'acme', 'operations', array['log_stats'],
       'hidden_fields', array['msg'],
       'filter', (logloom_private.compile_query('service:shop')).tree, 'view_id', v.view_id,
-      'customer', null, 'limits', null, 'session_id', null
+      'customer', null, 'limits', null, 'session_id', null, 'names_now', false
     )
     from views v where v.name = 'shop'
   ),

@@ -27,6 +27,7 @@ create table logloom.alert_rules (
   notification_secrets jsonb not null default '{}',
   baseline_days integer,
   kind text not null default 'query',
+  held_at timestamptz,
   constraint alert_rules_name_is_valid check (
     name = logloom_private.trim_space(name) and length(name) between 1 and 200
   ),
@@ -179,6 +180,10 @@ comment on column logloom.alert_rules.group_wait_seconds is
 comment on column logloom.alert_rules.baseline_days is
   'The value is compared with the same windows of this many days, and the threshold counts '
   'deviations from what is usual. Null: the value is compared with the threshold.';
+
+comment on column logloom.alert_rules.held_at is
+  'When an admin disabled a customer''s rule, or the user lost their role who created the session '
+  '(created_by). Only an admin can enable it again.';
 
 comment on column logloom.alert_rules.kind is
   'query: compares the value of the query. new_error: fires for each error group that is new or '

@@ -28,6 +28,8 @@ create type public.logloom_alert_rule as (
   group_wait_seconds integer,
   notification_secrets jsonb,
   baseline jsonb,
+  customer text,
+  held_at timestamptz,
   kind text,
   late_seconds double precision
 );
@@ -37,8 +39,9 @@ comment on type public.logloom_alert_rule is
   'view; null: all records. notification_secrets: which secrets are set, such as {"slack_url": '
   '{"set": true}}. late_seconds: how far evaluation is behind; 0 if it is on time. baseline: null, '
   'or {days, deviations, known_days}: the threshold counts deviations from what is usual. While '
-  'known_days is less than 3, the rule waits. kind: query, or new_error: fires for error '
-  'groups that are new or regressed.';
+  'known_days is less than 3, the rule waits. customer: the customer who made it in a portal '
+  'session. held_at: since when only an admin can enable a customer''s rule. kind: query, or '
+  'new_error: fires for error groups that are new or regressed.';
 
 create type public.logloom_alert_history_entry as (
   alert_id uuid,

@@ -7,7 +7,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return array[
-    'alert_incident.changed', 'alert_rule.paused',
+    'alert_incident.changed',
+    'alert_rule.created', 'alert_rule.changed', 'alert_rule.deleted', 'alert_rule.paused',
     'api_key.created', 'api_key.changed', 'api_key.revoked', 'api_key.deleted',
     'alert_silence.created', 'alert_silence.expired',
     'ingest_token.created',

@@ -8,10 +8,6 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query values
-    ('alerts.query_reads_what_is_hidden', 400, 'The query reads fields that the view %s hides',
-      'Remove these fields from the query, or bind the rule to another view.',
-      'The query of a rule in a view names a hidden field, an attribute that contains one, or '
-        '`any`.'),
     ('alerts.range_is_empty', 400, 'Invalid range: p_ts_from must be before p_ts_to',
       'p_ts_from is inclusive, p_ts_to is not.', null),
     ('alerts.alert_rules_name_is_valid', 400, 'Invalid p_name: 1 to 200 characters after trimming',

@@ -10,7 +10,9 @@ create table logloom_private.notification_addresses (
   code_expires_at timestamptz,
   -- Wrong attempts for that code.
   tries integer not null default 0,
-  primary key (tenant_id, mailbox),
+  customer text,
+  constraint notification_addresses_are_unique
+    unique nulls not distinct (tenant_id, customer, mailbox),
   constraint notification_addresses_mailbox_is_lower_case check (mailbox = lower(mailbox)),
   constraint notification_addresses_code_lapses check (
     (code_hash is null) = (code_expires_at is null)
@@ -18,7 +20,8 @@ create table logloom_private.notification_addresses (
 );
 
 comment on table logloom_private.notification_addresses is
-  'Email addresses to which a code was mailed for a tenant, and which of them are confirmed.';
+  'Email addresses to which a code was mailed for a tenant or for one of its customers, and which '
+  'of them are confirmed.';
 
 -- Has no tenant, because mails count even after their tenant was deleted.
 create table logloom_private.confirmation_mails (

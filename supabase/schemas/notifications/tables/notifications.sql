@@ -24,6 +24,7 @@ create table logloom_private.notifications (
   -- The order in which notifications were added: an alert comes before its recovery.
   position bigint generated always as identity,
   template jsonb,
+  customer text,
   constraint notifications_purpose_is_known check (
     purpose in ('alert', 'recovery', 'test', 'confirmation', 'stream')
   ),
@@ -64,6 +65,9 @@ comment on table logloom_private.notifications is
   'confirm an address, and mails to owners about a log stream have no alert. For a log stream, '
   'rule_id has its id.';
 
+comment on column logloom_private.notifications.customer is
+  'The customer of a portal session whose rule it is about. Null: the tenant''s own.';
+
 comment on column logloom_private.notifications.address is
   'An address that is a secret is sealed: only the function logloom-notify can open it.';
 
@@ -84,12 +88,14 @@ create table logloom_private.notification_usage (
   channel text not null,
   hour timestamptz not null,
   attempts integer not null,
-  primary key (tenant_id, channel, hour)
+  customer text,
+  constraint notification_usage_is_unique
+    unique nulls not distinct (tenant_id, channel, hour, customer)
 );
 
 comment on table logloom_private.notification_usage is
-  'Delivery attempts, by tenant, kind of channel (email, webhook) and clock hour. The plan limits '
-  'their number.';
+  'Delivery attempts, by tenant, customer, kind of channel (email, webhook) and clock hour. The '
+  'plan limits their number.';
 
 create table logloom_private.notify_endpoint (
   singleton boolean primary key default true,

@@ -15,7 +15,8 @@ create type logloom_private.reading_scope as (
   view_id uuid,
   customer text,
   limits jsonb,
-  session_id uuid
+  session_id uuid,
+  names_now boolean
 );
 
 comment on type logloom_private.reading_scope is
@@ -23,4 +24,5 @@ comment on type logloom_private.reading_scope is
   '(the tree of a compiled query; null: all). hidden_fields: names of fields and paths of attrs '
   'that the reader does not get (null: none). operations: those that the reader may call (null: '
   'all that read). kind: the kind of reader. view_id: the view that the reader is bound to, if '
-  'any. customer, limits, session_id: those of a portal session.';
+  'any. customer, limits, session_id: those of a portal session. names_now: true if the '
+  'filter is relative to now.';
