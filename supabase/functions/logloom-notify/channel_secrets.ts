@@ -6,21 +6,30 @@ import type { SealBinding, SealedSecrets } from "../_shared/sealed_secrets.ts";
 /** Secrets of alert rules are sealed for this purpose. */
 export const purpose = "alert_rule";
 
-const bindingOf = (tenantId: string): SealBinding => ({ tenantId, purpose });
+/** Whose secret it is. A secret of one customer does not open for another, or for the tenant. */
+export interface Owner {
+  readonly tenant_id: string;
+  readonly customer?: string | null;
+}
+
+const bindingOf = ({ tenant_id: tenantId, customer }: Owner): SealBinding => ({
+  tenantId,
+  purpose,
+  customer,
+});
 
 /** Opens a secret, or returns one that was stored in plain text before there was a key. Undefined if it cannot be opened. */
 export async function openSecret(
   secret: string,
-  tenantId: string,
+  owner: Owner,
   secrets: SealedSecrets | undefined,
 ): Promise<string | undefined> {
   if (!secret.startsWith("lls1.")) return secret;
-  return (await secrets?.open(secret, bindingOf(tenantId)))?.text;
+  return (await secrets?.open(secret, bindingOf(owner)))?.text;
 }
 
-interface Unsealed {
+interface Unsealed extends Owner {
   readonly rule_id: string;
-  readonly tenant_id: string;
   readonly secrets: readonly string[];
 }
 
@@ -29,7 +38,7 @@ interface Unsealed {
  * sealed. The database finds a secret by its digest, so that no plain secret is sent back.
  */
 export async function sealAll(secrets: SealedSecrets, callDatabase: CallDatabase): Promise<void> {
-  const [, keyId] = (await secrets.seal("", bindingOf(""))).split(".");
+  const [, keyId] = (await secrets.seal("", bindingOf({ tenant_id: "" }))).split(".");
   let after: string | undefined;
   for (;;) {
     const answer = await callDatabase(
@@ -40,7 +49,7 @@ export async function sealAll(secrets: SealedSecrets, callDatabase: CallDatabase
     const found = JSON.parse(answer.value) as Unsealed[];
     for (const rule of found) {
       for (const secret of rule.secrets) {
-        const text = await openSecret(secret, rule.tenant_id, secrets);
+        const text = await openSecret(secret, rule, secrets);
         if (text === undefined) {
           logFailure("a secret of an alert rule was sealed by an unknown key", {});
           continue;
@@ -50,7 +59,7 @@ export async function sealAll(secrets: SealedSecrets, callDatabase: CallDatabase
           JSON.stringify({
             p_rule_id: rule.rule_id,
             p_digest: createHash("sha256").update(secret).digest("hex"),
-            p_sealed: await secrets.seal(text, bindingOf(rule.tenant_id)),
+            p_sealed: await secrets.seal(text, bindingOf(rule)),
           }),
         );
       }

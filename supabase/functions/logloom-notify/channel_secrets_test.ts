@@ -5,6 +5,7 @@ import { readSealedSecrets } from "../_shared/sealed_secrets.ts";
 import { success } from "../_shared/errors.ts";
 import { openSecret, sealAll } from "./channel_secrets.ts";
 
+const owner = { tenant_id: "acme" };
 const key = (letter: string) => btoa(letter.repeat(32));
 
 async function keys(current: string, old = "") {
@@ -50,7 +51,7 @@ Deno.test("plain secrets are sealed, and after a key rotation all are sealed by 
   const sealed = Object.values(rules).flat();
   assert.ok(sealed.every((secret) => /^lls1\.[\w-]{8}\.[\w-]{38,}\.=[\w-]{43}$/.test(secret)));
   for (const [rule, secrets] of Object.entries(rules)) {
-    const opened = await Promise.all(secrets.map((one) => openSecret(one, "acme", first)));
+    const opened = await Promise.all(secrets.map((one) => openSecret(one, owner, first)));
     assert.deepEqual(opened, plain[rule]);
   }
 
@@ -59,9 +60,11 @@ Deno.test("plain secrets are sealed, and after a key rotation all are sealed by 
   const second = await keys(key("b"));
   for (const [rule, secrets] of Object.entries(rules)) {
     assert.ok(secrets.every((secret) => !sealed.includes(secret)));
-    const opened = await Promise.all(secrets.map((one) => openSecret(one, "acme", second)));
+    const opened = await Promise.all(secrets.map((one) => openSecret(one, owner, second)));
     assert.deepEqual(opened, plain[rule], "the old key is no longer needed");
-    assert.equal(await openSecret(secrets[0], "umbrella", second), undefined);
+    for (const other of [{ tenant_id: "umbrella" }, { ...owner, customer: "42" }]) {
+      assert.equal(await openSecret(secrets[0], other, second), undefined);
+    }
   }
 });
 
@@ -73,7 +76,7 @@ Deno.test("a secret whose key is lost stays as it is, and does not stop the othe
   await sealAll(await keys(key("b")), store(rules));
   assert.equal(rules.r1[0], lost);
   assert.ok(rules.r2[0].startsWith("lls1."));
-  assert.equal(await openSecret(lost, "acme", await keys(key("b"))), undefined);
-  assert.equal(await openSecret(lost, "acme", undefined), undefined);
-  assert.equal(await openSecret("whsec_a", "acme", undefined), "whsec_a");
+  assert.equal(await openSecret(lost, owner, await keys(key("b"))), undefined);
+  assert.equal(await openSecret(lost, owner, undefined), undefined);
+  assert.equal(await openSecret("whsec_a", owner, undefined), "whsec_a");
 });

@@ -36,7 +36,7 @@ export function httpChannels(options: HttpChannelOptions): Channels {
     deliver: (address: string, notification: Notification) => Promise<Outcome>,
   ) =>
   async (notification: Notification): Promise<Outcome> => {
-    const address = await openSecret(notification.address, notification.tenant_id, secrets);
+    const address = await openSecret(notification.address, notification, secrets);
     return address === undefined ? failed(notOpened) : await deliver(address, notification);
   };
   const posting = (payloadOf: (message: Message) => unknown) =>
@@ -45,7 +45,7 @@ export function httpChannels(options: HttpChannelOptions): Channels {
     webhook: async (notification) => {
       const opened: string[] = [];
       for (const secret of notification.secrets) {
-        const text = await openSecret(secret, notification.tenant_id, secrets);
+        const text = await openSecret(secret, notification, secrets);
         if (text === undefined) return failed(notOpened);
         opened.push(text);
       }

@@ -14,6 +14,7 @@ function notification(channel: string): Notification {
     rule_id: "r",
     template: null,
     is_complete: true,
+    customer: null,
   };
 }
 

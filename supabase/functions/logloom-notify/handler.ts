@@ -19,6 +19,8 @@ export interface Notification {
   readonly template: Template | null;
   /** Whether the body has the link and the records. */
   readonly is_complete: boolean;
+  /** The customer of the tenant who made the rule. */
+  readonly customer: string | null;
 }
 
 export interface NotifyDependencies extends Pick<JobCalls, "secret" | "keepAlive"> {

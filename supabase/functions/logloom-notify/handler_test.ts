@@ -46,6 +46,7 @@ function notification(id: string): Notification {
     rule_id: "r",
     template: null,
     is_complete: true,
+    customer: null,
   };
 }
 

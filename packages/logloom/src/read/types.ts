@@ -156,6 +156,10 @@ export interface AlertRule {
   notification_secrets: { [name: string]: { set: true } };
   /** What `threshold` counts: deviations from the same windows of the last days. Null: the value itself. */
   baseline: Required<AlertBaseline> & { known_days: number } | null;
+  /** The customer who made the rule in a portal session. */
+  customer: string | null;
+  /** Since when only an admin can enable a customer's rule. */
+  held_at: string | null;
   /** new_error: fires for each error group that is new or regressed; it has no condition. */
   kind: "query" | "new_error";
   /** How many seconds the rule's evaluation is late. */

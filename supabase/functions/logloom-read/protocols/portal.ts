@@ -45,6 +45,8 @@ const refusedWhereOpen: Readonly<Record<string, Readonly<Record<string, string |
   list_log_dashboards: { p_limit: 0 },
   get_log_dashboard: {},
   get_tenant_usage: { p_months: 0 },
+  list_alert_rules: { p_limit: 0 },
+  create_alert_rule: {},
   list_log_streams: { p_limit: 0 },
   create_log_stream: {},
 };
