@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(45);
+select plan(46);
 
 -- Returns the answer of an operation to a token, or its error.
 create function pg_temp.ask(p_token text, p_operation text, p_parameters jsonb default '{}')
@@ -128,6 +128,10 @@ from (
       'validate_query'),
     ('streams', 'create_log_stream,delete_log_stream,get_log_stream,list_log_stream_failures,'
       'list_log_streams,test_log_stream,update_log_stream,validate_query'),
+    ('alerts', 'acknowledge_alert,confirm_alert_address,create_alert_rule,delete_alert_rule,'
+      'get_alert_incident,get_alert_rule,list_alert_addresses,list_alert_history,'
+      'list_alert_incidents,list_alert_rules,preview_alert_rule,rotate_alert_webhook_secret,'
+      'test_alert_rule,update_alert_incident,update_alert_rule,validate_query'),
     ('usage', 'get_tenant_usage,validate_query'),
     ('none', 'export_logs,get_log,get_log_context,list_log_fields,log_changes,log_histogram,'
       'log_overview,log_series,log_stats,search_logs,tail_logs,validate_query'),
@@ -267,11 +271,11 @@ select throws_ok(
 from (
   values
     ('p_parts => ''{}''',
-      'Invalid p_parts: some of search, exports, errors, audit, dashboards, streams, usage'),
+      'Invalid p_parts: some of ' || (select string_agg(p.part, ', ') from parts p)),
     ('p_parts => ''{search,keys}'', p_customer => ''42''',
-      'Invalid p_parts: some of search, exports, errors, audit, dashboards, streams, usage'),
+      'Invalid p_parts: some of ' || (select string_agg(p.part, ', ') from parts p)),
     ('p_parts => ''{null}''::text[], p_customer => ''42''',
-      'Invalid p_parts: some of search, exports, errors, audit, dashboards, streams, usage'),
+      'Invalid p_parts: some of ' || (select string_agg(p.part, ', ') from parts p)),
     ('p_parts => ''{errors}''', 'p_parts beyond search and exports need p_customer'),
     ('p_parts => ''{audit}'', p_customer => '' ''',
       'p_parts beyond search and exports need p_customer'),
