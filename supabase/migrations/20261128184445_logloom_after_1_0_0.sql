@@ -110,6 +110,18 @@ SELECT cron.unschedule('logloom_verify_logs');
 
 SELECT cron.unschedule('logloom_write_logs');
 
+REVOKE ALL ON FUNCTION "logloom_private"."deliveries_of_incident"(text, uuid) FROM "authenticated";
+
+REVOKE ALL ON FUNCTION "logloom_private"."deliveries_of_incident"(text, uuid) FROM "service_role";
+
+REVOKE ALL ON FUNCTION "logloom_private"."distinct_destinations"(text[]) FROM "authenticated";
+
+REVOKE ALL ON FUNCTION "logloom_private"."distinct_destinations"(text[]) FROM "service_role";
+
+REVOKE ALL ON FUNCTION "logloom_private"."require_groups"(text, text) FROM "authenticated";
+
+REVOKE ALL ON FUNCTION "logloom_private"."require_groups"(text, text) FROM "service_role";
+
 REVOKE ALL ON TABLE "logloom"."audit_events" FROM "authenticated";
 
 REVOKE ALL ON TABLE "logloom"."audit_events" FROM "service_role";
@@ -200,6 +212,12 @@ ALTER TABLE "logloom_private"."alert_partials"
 ALTER TABLE "logloom_private"."block_columns"
   DROP CONSTRAINT "block_columns_kind_is_known";
 
+ALTER TABLE "logloom_private"."notification_addresses"
+  DROP CONSTRAINT "notification_addresses_pkey";
+
+ALTER TABLE "logloom_private"."notification_usage"
+  DROP CONSTRAINT "notification_usage_pkey";
+
 ALTER TABLE "logloom_private"."settings"
   DROP CONSTRAINT "settings_alert_absent_windows_are_positive";
 
@@ -226,6 +244,8 @@ DROP FUNCTION "logloom_private"."added_counts_sql"(text);
 
 DROP FUNCTION "logloom_private"."added_records_sql"(text);
 
+DROP FUNCTION "logloom_private"."address_is_confirmed"(text, text);
+
 DROP FUNCTION "logloom_private"."alert_condition_holds"(double precision, text, double precision);
 
 DROP FUNCTION "logloom_private"."alert_entry_of"(logloom.alert_history, timestamp WITH time zone, boolean);
@@ -239,6 +259,8 @@ DROP FUNCTION "logloom_private"."alert_needs"(logloom_private.alert_rounds);
 DROP FUNCTION "logloom_private"."alert_number_sql"(logloom_private.compiled_query);
 
 DROP FUNCTION "logloom_private"."alert_partials_sql"(text, text, text);
+
+DROP FUNCTION "logloom_private"."alert_rule_for"(logloom.alert_rules, boolean, uuid);
 
 DROP FUNCTION "logloom_private"."alert_rule_of"(logloom.alert_rules);
 
@@ -292,6 +314,8 @@ DROP FUNCTION "logloom_private"."checked_stream_query"(text, text, uuid);
 
 DROP FUNCTION "logloom_private"."chosen_rows_sql"(jsonb, jsonb, text, integer);
 
+DROP FUNCTION "logloom_private"."confirm_address"(text, text);
+
 DROP FUNCTION "logloom_private"."counted_rows_sql"(text, logloom_private.compiled_query, timestamp WITH time zone, timestamp WITH time zone);
 
 DROP FUNCTION "logloom_private"."current_user_id"();
@@ -309,6 +333,8 @@ DROP FUNCTION "logloom_private"."dictionary_numbers"(logloom_private.block_colum
 DROP FUNCTION "logloom_private"."empty_moved_slots"();
 
 DROP FUNCTION "logloom_private"."end_answered_batch"(logloom.log_streams, integer, integer, text);
+
+DROP FUNCTION "logloom_private"."enqueue_rule_test"(uuid);
 
 DROP FUNCTION "logloom_private"."fail_stream"(logloom.log_streams, integer, text, integer);
 
@@ -362,6 +388,8 @@ DROP FUNCTION "logloom_private"."numbers_aggregate_sql"(jsonb, bigint);
 
 DROP FUNCTION "logloom_private"."operations"();
 
+DROP FUNCTION "logloom_private"."page_of_addresses"(integer, text);
+
 DROP FUNCTION "logloom_private"."page_of_stream_failures"(text, uuid, integer, uuid);
 
 DROP FUNCTION "logloom_private"."page_of_streams"(text, uuid, integer, uuid);
@@ -375,6 +403,8 @@ DROP FUNCTION "logloom_private"."partition_health"();
 DROP FUNCTION "logloom_private"."partition_name"(date);
 
 DROP FUNCTION "logloom_private"."pending_alert_groups"(logloom_private.alert_rounds);
+
+DROP FUNCTION "logloom_private"."preview_windows"(text, logloom.alert_rules);
 
 DROP FUNCTION "logloom_private"."provide_partitions"();
 
@@ -438,6 +468,8 @@ DROP FUNCTION "logloom_private"."read_log_changes"(logloom_private.reading_scope
 
 DROP FUNCTION "logloom_private"."read_log_fields"(logloom_private.reading_scope, text, text, text);
 
+DROP FUNCTION "logloom_private"."read_shown_dashboards"(uuid);
+
 DROP FUNCTION "logloom_private"."reading_operations"();
 
 DROP FUNCTION "logloom_private"."reads_again"(text, text);
@@ -454,7 +486,13 @@ DROP FUNCTION "logloom_private"."remove_log_stream"(text, uuid);
 
 DROP FUNCTION "logloom_private"."removed_records_sql"(text);
 
+DROP FUNCTION "logloom_private"."replace_webhook_secret"(uuid);
+
 DROP FUNCTION "logloom_private"."request_stream_test"(text, uuid);
+
+DROP FUNCTION "logloom_private"."require_room_for_test"(text, text);
+
+DROP FUNCTION "logloom_private"."require_rule_in_view"(text, text, uuid);
 
 DROP FUNCTION "logloom_private"."resolve_incidents"(uuid, timestamp WITH time zone, jsonb[], timestamp WITH time zone);
 
@@ -466,11 +504,17 @@ DROP FUNCTION "logloom_private"."rows_end"(text);
 
 DROP FUNCTION "logloom_private"."rows_sql"(text, timestamp WITH time zone, timestamp WITH time zone, text, text[], text, integer, bigint);
 
+DROP FUNCTION "logloom_private"."rule_names_address"(text, text);
+
 DROP FUNCTION "logloom_private"."saved_search_of"(logloom.saved_searches);
 
 DROP FUNCTION "logloom_private"."scanned_tenant_sql"(text);
 
+DROP FUNCTION "logloom_private"."scope_in_view"(logloom_private.reading_scope, uuid);
+
 DROP FUNCTION "logloom_private"."scope_of_key"(text);
+
+DROP FUNCTION "logloom_private"."scope_of_view"(text, uuid);
 
 DROP FUNCTION "logloom_private"."seal_block"(text, date[], boolean);
 
@@ -526,6 +570,8 @@ DROP FUNCTION "logloom_private"."tree_without_any"(jsonb);
 
 DROP FUNCTION "logloom_private"."trim_space"(text);
 
+DROP FUNCTION "logloom_private"."unconfirmed_address"(text, text);
+
 DROP FUNCTION "logloom_private"."up_since"();
 
 DROP FUNCTION "logloom_private"."usage_of"(text, date);
@@ -548,13 +594,19 @@ DROP FUNCTION "logloom_private"."written_number"(text);
 
 DROP FUNCTION "public"."acknowledge_alert_incidents"(uuid[]);
 
+DROP FUNCTION "public"."create_log_dashboard"(text, jsonb, boolean);
+
 DROP FUNCTION "public"."delete_alert_rule"(uuid);
+
+DROP FUNCTION "public"."get_tenant_usage"(text, integer);
 
 DROP FUNCTION "public"."list_log_fields"(text, text, text);
 
 DROP FUNCTION "public"."log_changes"(text, text, text, integer);
 
 DROP FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean);
+
+DROP FUNCTION "public"."update_log_dashboard"(uuid, text, jsonb, boolean, timestamp WITH time zone);
 
 DROP PROCEDURE "logloom_private"."run_retention"(date);
 
@@ -1132,6 +1184,24 @@ ALTER TABLE "logloom_private"."storage"
 ALTER TABLE "logloom_private"."storage"
   FORCE ROW LEVEL SECURITY;
 
+CREATE TABLE "logloom_private"."usage_services" (
+  "tenant_id"    text   NOT NULL,
+  "day"          date   NOT NULL,
+  "service"      text,
+  "events"       bigint NOT NULL,
+  "record_bytes" bigint NOT NULL,
+  CONSTRAINT "usage_services_tenant_id_day_service_key" UNIQUE NULLS NOT DISTINCT (tenant_id, day, service)
+);
+
+ALTER TABLE "logloom_private"."usage_services"
+  ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE "logloom_private"."usage_services"
+  FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE "logloom_private"."usage_services"
+  SET (fillfactor=50);
+
 ALTER TABLE "logloom"."alert_incidents"
   ADD COLUMN "end_told_at" timestamp WITH time zone;
 
@@ -1159,6 +1229,9 @@ ALTER TABLE "logloom"."alert_rules"
 ALTER TABLE "logloom"."alert_rules"
   ADD COLUMN "kind" text NOT NULL DEFAULT 'query'::text;
 
+ALTER TABLE "logloom"."alert_rules"
+  ADD COLUMN "held_at" timestamp WITH time zone;
+
 ALTER TABLE "logloom"."alert_silences"
   ADD COLUMN "recurrence" jsonb;
 
@@ -1185,6 +1258,9 @@ ALTER TABLE "logloom"."audit_events"
 
 ALTER TABLE "logloom"."audit_events"
   ADD COLUMN "erased_at" timestamp WITH time zone;
+
+ALTER TABLE "logloom"."log_dashboards"
+  ADD COLUMN "in_portal" boolean NOT NULL DEFAULT false;
 
 ALTER TABLE "logloom"."log_streams"
   ADD COLUMN "last_answer" text;
@@ -1237,6 +1313,9 @@ ALTER TABLE "logloom"."portal_sessions"
 ALTER TABLE "logloom"."portal_sessions"
   ADD COLUMN "parts" text[];
 
+ALTER TABLE "logloom"."portal_sessions"
+  ADD COLUMN "variables" jsonb;
+
 ALTER TABLE "logloom"."usage_days"
   ADD COLUMN "refused" bigint NOT NULL DEFAULT 0;
 
@@ -1281,6 +1360,15 @@ ALTER TABLE "logloom_private"."installation"
 
 ALTER TABLE "logloom_private"."installation"
   ADD COLUMN "other_url" text;
+
+ALTER TABLE "logloom_private"."notification_addresses"
+  ADD COLUMN "customer" text;
+
+ALTER TABLE "logloom_private"."notification_usage"
+  ADD COLUMN "customer" text;
+
+ALTER TABLE "logloom_private"."notifications"
+  ADD COLUMN "customer" text;
 
 ALTER TABLE "logloom_private"."queue"
   ADD COLUMN "dropped" integer NOT NULL DEFAULT 0;
@@ -1462,6 +1550,14 @@ CREATE TYPE "logloom_private"."reader_kind" AS ENUM (
   'key',
   'portal_session',
   'view'
+);
+
+CREATE TYPE "logloom_private"."service_count" AS (
+  "tenant_id"    text,
+  "day"          date,
+  "service"      text,
+  "events"       bigint,
+  "record_bytes" bigint
 );
 
 CREATE TYPE "logloom_private"."sql_caller" AS (
@@ -1672,6 +1768,13 @@ CREATE TYPE "public"."logloom_revoked_customer" AS (
   "rules"    integer
 );
 
+CREATE TYPE "public"."logloom_usage_service" AS (
+  "day"          date,
+  "service"      text,
+  "events"       bigint,
+  "record_bytes" bigint
+);
+
 ALTER TYPE "logloom_private"."counted_source" ALTER ATTRIBUTE "rows_sql" TYPE logloom_private.sql_source CASCADE;
 
 ALTER TYPE "logloom_private"."ingest_answer" ADD ATTRIBUTE "status" integer CASCADE;
@@ -1695,6 +1798,8 @@ ALTER TYPE "logloom_private"."reading_scope" ADD ATTRIBUTE "customer" text CASCA
 ALTER TYPE "logloom_private"."reading_scope" ALTER ATTRIBUTE "kind" TYPE logloom_private.reader_kind CASCADE;
 
 ALTER TYPE "logloom_private"."reading_scope" ADD ATTRIBUTE "limits" jsonb CASCADE;
+
+ALTER TYPE "logloom_private"."reading_scope" ADD ATTRIBUTE "names_now" boolean CASCADE;
 
 ALTER TYPE "logloom_private"."reading_scope" ADD ATTRIBUTE "session_id" uuid CASCADE;
 
@@ -1728,13 +1833,23 @@ ALTER TYPE "public"."logloom_alert_preview_group" ADD ATTRIBUTE "band" public.lo
 
 ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "baseline" jsonb CASCADE;
 
+ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "customer" text CASCADE;
+
+ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "held_at" timestamp WITH time zone CASCADE;
+
 ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "kind" text CASCADE;
 
 ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "late_seconds" double precision CASCADE;
 
 ALTER TYPE "public"."logloom_alert_silence" ADD ATTRIBUTE "recurrence" jsonb CASCADE;
 
+ALTER TYPE "public"."logloom_claimed_notification" ADD ATTRIBUTE "customer" text CASCADE;
+
 ALTER TYPE "public"."logloom_log_changes" ADD ATTRIBUTE "before_to" timestamp WITH time zone CASCADE;
+
+ALTER TYPE "public"."logloom_log_dashboard" ADD ATTRIBUTE "in_portal" boolean CASCADE;
+
+ALTER TYPE "public"."logloom_log_dashboard" ADD ATTRIBUTE "variables" jsonb CASCADE;
 
 ALTER TYPE "public"."logloom_log_field" ADD ATTRIBUTE "exact" boolean CASCADE;
 
@@ -1768,11 +1883,17 @@ ALTER TYPE "public"."logloom_portal_session" ADD ATTRIBUTE "limits" jsonb CASCAD
 
 ALTER TYPE "public"."logloom_portal_session" ADD ATTRIBUTE "parts" text[] CASCADE;
 
+ALTER TYPE "public"."logloom_portal_session" ADD ATTRIBUTE "variables" jsonb CASCADE;
+
 ALTER TYPE "public"."logloom_tenant_settings" ADD ATTRIBUTE "retention_rules" public.logloom_retention_rule[] CASCADE;
+
+ALTER TYPE "public"."logloom_unsealed_secret" ADD ATTRIBUTE "customer" text CASCADE;
 
 ALTER TYPE "public"."logloom_usage" ADD ATTRIBUTE "dropped" bigint CASCADE;
 
 ALTER TYPE "public"."logloom_usage" ADD ATTRIBUTE "rules" public.logloom_ingest_rule_hour[] CASCADE;
+
+ALTER TYPE "public"."logloom_usage" ADD ATTRIBUTE "services" public.logloom_usage_service[] CASCADE;
 
 ALTER TYPE "public"."logloom_usage" ADD ATTRIBUTE "spans" bigint CASCADE;
 
@@ -1952,6 +2073,58 @@ CREATE OR REPLACE FUNCTION logloom_private.absent_value (
 RETURN CASE WHEN
   ((NOT COALESCE((p_results ? 'math'::text), false)) AND (COALESCE((((p_results -> 'aggregates'::text) -> '-1'::integer) ->> 'kind'::text), p_aggregate) = ANY (ARRAY['count'::text,
   'count_distinct'::text, 'rate'::text, 'sum'::text]))) THEN 0 ELSE NULL::integer END;
+
+CREATE OR REPLACE FUNCTION logloom_private.acknowledge_in_scope (
+  p_scope    logloom_private.reading_scope,
+  p_alert_id uuid
+)
+  RETURNS public.logloom_success
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because portal sessions have no rights on tables
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'acknowledge_alert', null, 'member');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_user_id constant text := logloom_private.person_in_scope(v_scope);
+  v_incident_id uuid;
+begin
+  perform logloom_private.require_parameter('p_alert_id', p_alert_id is null);
+  -- Locks the incident before its alerts, in the same order as when an alert fires.
+  perform
+  from logloom.alert_incidents i
+  where i.tenant_id = v_tenant_id and i.incident_id = (
+    select h.incident_id
+    from logloom.alert_history h
+    where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id
+      and logloom_private.is_managed(v_scope, h.view_id)
+  )
+  for no key update;
+  -- The first acknowledgement stays on record.
+  update logloom.alert_history h
+  set
+    acknowledged_at = coalesce(h.acknowledged_at, now()),
+    acknowledged_by = coalesce(h.acknowledged_by, v_user_id)
+  where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id
+    and logloom_private.is_managed(v_scope, h.view_id)
+  returning h.incident_id into v_incident_id;
+  if not found then
+    perform logloom_private.refuse('alerts.alert_not_found');
+  end if;
+  update logloom.alert_incidents i
+  set acknowledged_at = now(), acknowledged_by = v_user_id
+  where i.tenant_id = v_tenant_id and i.incident_id = v_incident_id
+    and i.acknowledged_at is null
+    and not exists (
+      select from logloom.alert_history h
+      where h.incident_id = v_incident_id and h.acknowledged_at is null
+    );
+  return row(true)::public.logloom_success;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.action_needs()
   RETURNS TABLE (
@@ -2168,6 +2341,26 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.address_is_confirmed (
+  p_tenant_id text,
+  p_customer  text,
+  p_address   text
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return exists (
+    select
+    from logloom_private.notification_addresses a
+    where a.tenant_id = p_tenant_id and a.customer is not distinct from p_customer
+      and a.mailbox = lower(p_address) and a.confirmed_at is not null
+  ) or p_customer is null and logloom_private.is_address_of_member(p_tenant_id, p_address);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.addresses_in_incidents (
   p_tenant_id    text,
   p_incident_ids uuid[]
@@ -2175,23 +2368,18 @@ CREATE OR REPLACE FUNCTION logloom_private.addresses_in_incidents (
   RETURNS jsonb
   LANGUAGE plpgsql
   STABLE
-  SECURITY DEFINER
   SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because email addresses are in a table of Auth
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
 begin
   return logloom_private.addresses_of_users(
-    v_tenant_id,
+    p_tenant_id,
     array(
       select distinct u.id
       from logloom.alert_incidents i
       cross join lateral (
         values (i.acknowledged_by), (i.assigned_to), (i.assigned_by), (i.noted_by)
       ) u (id)
-      where i.tenant_id = v_tenant_id and i.incident_id = any (p_incident_ids) and u.id is not null
+      where i.tenant_id = p_tenant_id and i.incident_id = any (p_incident_ids) and u.id is not null
     )
   );
 end;
@@ -2334,7 +2522,8 @@ RETURN
 CREATE OR REPLACE FUNCTION logloom_private.alert_entry_of (
   p_row            logloom.alert_history,
   p_resolved_at    timestamp with time zone,
-  p_sees_addresses boolean
+  p_sees_addresses boolean,
+  p_sees_people    boolean
 )
   RETURNS public.logloom_alert_history_entry
   LANGUAGE sql
@@ -2342,7 +2531,7 @@ CREATE OR REPLACE FUNCTION logloom_private.alert_entry_of (
 RETURN ROW((p_row).alert_id, (p_row).rule_id, (p_row).tenant_id, (p_row).triggered_at, (p_row).value, (p_row).threshold, ((p_row).acknowledged_at IS
   NOT NULL),
   (p_row).acknowledged_at,
-  (p_row).acknowledged_by,
+  CASE WHEN p_sees_people THEN (p_row).acknowledged_by ELSE NULL::text END,
   ((p_row).notification_sent_at IS NOT NULL),
   (p_row).notification_sent_at,
   CASE WHEN p_sees_addresses THEN (p_row).notification_channels ELSE '{}'::text[] END,
@@ -2410,6 +2599,32 @@ begin
     'late_rules', v_late_rules,
     'late_seconds', greatest(coalesce(extract(epoch from v_late)::double precision, 0), 0)
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.alert_incident_for (
+  p_scope     logloom_private.reading_scope,
+  p_row       logloom.alert_incidents,
+  p_addresses jsonb
+)
+  RETURNS public.logloom_alert_incident
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_shown public.logloom_alert_incident := logloom_private.alert_incident_of(p_row, p_addresses);
+begin
+  if p_scope.customer is not null then
+    v_shown.acknowledged_by := null;
+    v_shown.assigned_at := null;
+    v_shown.assigned_by := null;
+    v_shown.assigned_to := null;
+    v_shown.noted_at := null;
+    v_shown.noted_by := null;
+    v_shown.note := null;
+  end if;
+  return v_shown;
 end;
 $function$;
 
@@ -2604,9 +2819,8 @@ CREATE OR REPLACE FUNCTION logloom_private.alert_round_limit()
 RETURN '00:05:00'::interval;
 
 CREATE OR REPLACE FUNCTION logloom_private.alert_rule_for (
-  p_row            logloom.alert_rules,
-  p_sees_addresses boolean,
-  p_view_id        uuid
+  p_scope logloom_private.reading_scope,
+  p_row   logloom.alert_rules
 )
   RETURNS public.logloom_alert_rule
   LANGUAGE plpgsql
@@ -2614,25 +2828,33 @@ CREATE OR REPLACE FUNCTION logloom_private.alert_rule_for (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
+  v_is_customer constant boolean := logloom_private.manages_alerts(p_scope);
   v_shows_since constant timestamptz := (
-    select v.shows_since from logloom.log_views v where v.view_id = p_view_id
+    select v.shows_since from logloom.log_views v
+    where v.view_id = case when v_is_customer then p_row.view_id else p_scope.view_id end
   );
+  v_shown public.logloom_alert_rule;
 begin
-  if not p_sees_addresses then
+  if not (v_is_customer or logloom_private.sees_addresses(p_scope)) then
     p_row.notification_destinations := '{}';
     p_row.notification_config := '{}';
     p_row.notification_secrets := '{}';
   end if;
   -- Values from before the view last changed are not shown.
-  if p_view_id is not null
+  if v_shows_since is not null
     and (p_row.last_evaluated_at > greatest(p_row.asked_at, v_shows_since)) is not true
   then
     p_row.last_evaluated_at := null;
     p_row.last_value := null;
-    p_row.last_error := null;
+    -- The error of a held rule says why it is held.
+    p_row.last_error := case when p_row.held_at is not null then p_row.last_error end;
     p_row.asked_at := greatest(p_row.asked_at, v_shows_since);
   end if;
-  return logloom_private.alert_rule_of(p_row);
+  v_shown := logloom_private.alert_rule_of(p_row);
+  if v_is_customer then
+    v_shown.view_id := null;
+  end if;
+  return v_shown;
 end;
 $function$;
 
@@ -2666,10 +2888,6 @@ CREATE OR REPLACE FUNCTION logloom_private.alerts_errors()
   AS $function$
 begin
   return query values
-    ('alerts.query_reads_what_is_hidden', 400, 'The query reads fields that the view %s hides',
-      'Remove these fields from the query, or bind the rule to another view.',
-      'The query of a rule in a view names a hidden field, an attribute that contains one, or '
-        '`any`.'),
     ('alerts.range_is_empty', 400, 'Invalid range: p_ts_from must be before p_ts_to',
       'p_ts_from is inclusive, p_ts_to is not.', null),
     ('alerts.alert_rules_name_is_valid', 400, 'Invalid p_name: 1 to 200 characters after trimming',
@@ -3728,7 +3946,8 @@ CREATE OR REPLACE FUNCTION logloom_private.audit_actions()
   AS $function$
 begin
   return array[
-    'alert_incident.changed', 'alert_rule.paused',
+    'alert_incident.changed',
+    'alert_rule.created', 'alert_rule.changed', 'alert_rule.deleted', 'alert_rule.paused',
     'api_key.created', 'api_key.changed', 'api_key.revoked', 'api_key.deleted',
     'alert_silence.created', 'alert_silence.expired',
     'ingest_token.created',
@@ -3757,7 +3976,10 @@ CREATE OR REPLACE FUNCTION logloom_private.audit_alert_incidents()
 begin
   insert into logloom.audit_events (tenant_id, actor, action, subject, details)
   select
-    new.tenant_id, logloom_private.actor(), 'alert_incident.changed', new.incident_id, c.changes
+    new.tenant_id, logloom_private.actor(), 'alert_incident.changed', new.incident_id,
+    c.changes || jsonb_strip_nulls(jsonb_build_object(
+      'customer', logloom_private.customer_of_view(new.view_id)
+    ))
   from logloom_private.changed_members(
     jsonb_build_object(
       'acknowledged_by', old.acknowledged_by, 'assigned_to', old.assigned_to,
@@ -4144,6 +4366,35 @@ CREATE OR REPLACE FUNCTION logloom_private.audit_place (
   IMMUTABLE
 RETURN (((p_day - '1970-01-01'::date) * (1000000000)::bigint) + p_position);
 
+CREATE OR REPLACE FUNCTION logloom_private.audit_rules_of_customers()
+  RETURNS TRIGGER
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes audit events
+declare
+  v_rule constant logloom.alert_rules := coalesce(new, old);
+  v_customer constant text := logloom_private.customer_of_view(v_rule.view_id);
+begin
+  if v_customer is not null then
+    insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+    values (
+      v_rule.tenant_id, logloom_private.actor(),
+      case tg_op when 'INSERT' then 'alert_rule.created' when 'DELETE' then 'alert_rule.deleted'
+        else 'alert_rule.changed' end,
+      v_rule.rule_id::text,
+      jsonb_build_object(
+        'name', v_rule.name, 'query_dsl', v_rule.query_dsl, 'enabled', v_rule.enabled,
+        'destinations', v_rule.notification_destinations, 'customer', v_customer
+      )
+    );
+  end if;
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.audit_tenant_settings()
   RETURNS TRIGGER
   LANGUAGE plpgsql
@@ -4507,6 +4758,7 @@ declare
   v_window_minutes integer;
   v_from timestamptz;
 begin
+  perform logloom_private.hold_rules_of_makers();
   -- No group of the tenant needs them.
   delete from logloom_private.log_removals r
   where not exists (
@@ -5463,26 +5715,32 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.change_alert_incidents (
+  p_scope        logloom_private.reading_scope,
   p_incident_ids uuid[],
   p_acknowledged boolean,
   p_assigned_to  text,
   p_note         text
 )
-  RETURNS void
+  RETURNS public.logloom_success
   LANGUAGE plpgsql
   SECURITY DEFINER
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because email addresses are in a table of Auth
+-- definer because portal sessions have no rights on tables
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
-  v_user_id constant text := logloom_private.require_user_id();
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'update_alert_incident', null, 'member');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_user_id constant text := logloom_private.person_in_scope(v_scope);
   v_note constant text := logloom_private.trim_space(p_note);
   v_assignee text;
   v_held uuid[];
 begin
-  perform logloom_private.require_parameter('p_incident_ids', p_incident_ids is null);
+  perform
+    logloom_private.require_parameter('p_incident_ids', p_incident_ids is null),
+    logloom_private.refuse_for_customer(v_scope, 'p_assigned_to', p_assigned_to is not null),
+    logloom_private.refuse_for_customer(v_scope, 'p_note', p_note is not null);
   if cardinality(p_incident_ids) not between 1 and 1000 then
     perform logloom_private.refuse('alerts.too_many_incidents');
   elsif num_nonnulls(p_acknowledged, p_assigned_to, p_note) = 0 then
@@ -5497,6 +5755,7 @@ begin
     select i.incident_id
     from logloom.alert_incidents i
     where i.tenant_id = v_tenant_id and i.incident_id = any (p_incident_ids)
+      and logloom_private.is_managed(v_scope, i.view_id)
     order by i.incident_id
     for no key update
   );
@@ -5531,6 +5790,124 @@ begin
     acknowledged_by = case when p_acknowledged then v_user_id end
   where h.tenant_id = v_tenant_id and h.incident_id = any (v_held)
     and (h.acknowledged_at is null) = p_acknowledged;
+  return row(true)::public.logloom_success;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.change_alert_rule (
+  p_scope                     logloom_private.reading_scope,
+  p_rule_id                   uuid,
+  p_name                      text,
+  p_description               text,
+  p_query_dsl                 text,
+  p_threshold                 double precision,
+  p_comparison                text,
+  p_window_minutes            integer,
+  p_cooldown_minutes          integer,
+  p_enabled                   boolean,
+  p_notification_destinations text[],
+  p_notification_config       jsonb,
+  p_view_id                   uuid,
+  p_notify_on_recovery        boolean,
+  p_for_minutes               integer,
+  p_on_absent                 text,
+  p_group_wait_seconds        integer,
+  p_secrets                   jsonb,
+  p_baseline                  jsonb,
+  p_tenant_id                 text
+)
+  RETURNS public.logloom_alert_rule
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because portal sessions have no rights on tables
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'update_alert_rule', p_tenant_id, 'member');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_customer text;
+  v_constraint text;
+  v_row logloom.alert_rules;
+begin
+  perform
+    logloom_private.require_parameter('p_rule_id', p_rule_id is null),
+    logloom_private.refuse_for_customer(v_scope, 'p_view_id', p_view_id is not null),
+    logloom_private.require_view_by_admin(v_tenant_id, p_view_id),
+    logloom_private.hold_view(v_tenant_id, p_view_id),
+    logloom_private.require_room_for_baseline(v_tenant_id, p_baseline, p_rule_id);
+  v_row := logloom_private.locked_rule(v_scope, p_rule_id);
+  v_customer := logloom_private.customer_of_view(v_row.view_id);
+  if num_nonnulls(
+    p_name, p_description, p_query_dsl, p_threshold, p_comparison, p_window_minutes,
+    p_cooldown_minutes, p_notification_destinations, p_notification_config, p_view_id,
+    p_notify_on_recovery, p_for_minutes, p_on_absent, p_group_wait_seconds, p_secrets, p_baseline
+  ) > 0 and v_scope.kind = 'token' and v_customer is not null then
+    perform logloom_private.refuse('portal.thing_is_of_customer', 'alert rule');
+  elsif v_scope.kind <> 'token' and p_enabled is not null and v_row.held_at is not null then
+    perform logloom_private.refuse('portal.thing_is_held', 'alert rule');
+  end if;
+  if p_query_dsl is not null then
+    perform logloom_private.check_rule_query(v_tenant_id, p_query_dsl, v_row.kind);
+  end if;
+  v_row := logloom_private.with_baseline(v_row, p_baseline, p_threshold);
+  -- An empty description removes it. notification_config is replaced as a whole.
+  update logloom.alert_rules r
+  set
+    name = coalesce(logloom_private.trim_space(p_name), r.name),
+    description = nullif(coalesce(logloom_private.trim_space(p_description), r.description), ''),
+    query_dsl = coalesce(p_query_dsl, r.query_dsl),
+    threshold = v_row.threshold,
+    baseline_days = v_row.baseline_days,
+    comparison = coalesce(p_comparison, r.comparison),
+    window_minutes = coalesce(p_window_minutes, r.window_minutes),
+    cooldown_minutes = coalesce(p_cooldown_minutes, r.cooldown_minutes),
+    enabled = coalesce(p_enabled, r.enabled),
+    created_by = case when p_enabled and v_customer is not null
+      then logloom_private.maker_in_scope(v_scope) else r.created_by end,
+    held_at = case
+      when p_enabled then null
+      when not p_enabled and v_scope.customer is null and v_customer is not null then now()
+      else r.held_at
+    end,
+    notification_destinations = case
+      when p_notification_destinations is null then r.notification_destinations
+      else logloom_private.distinct_destinations(p_notification_destinations)
+    end,
+    notification_config = coalesce(nullif(p_notification_config, 'null'), r.notification_config),
+    view_id = coalesce(p_view_id, r.view_id),
+    notify_on_recovery = coalesce(p_notify_on_recovery, r.notify_on_recovery),
+    for_minutes = coalesce(p_for_minutes, r.for_minutes),
+    on_absent = coalesce(p_on_absent, r.on_absent),
+    group_wait_seconds = coalesce(p_group_wait_seconds, r.group_wait_seconds),
+    notification_secrets = logloom_private.changed_rule_secrets(
+      r.notification_secrets, p_secrets
+    ),
+    updated_at = now(),
+    asked_at = case
+      when (r.query_dsl, r.threshold, r.comparison, r.window_minutes, r.for_minutes) = (
+          coalesce(p_query_dsl, r.query_dsl), v_row.threshold,
+          coalesce(p_comparison, r.comparison), coalesce(p_window_minutes, r.window_minutes),
+          coalesce(p_for_minutes, r.for_minutes)
+        )
+        and r.view_id is not distinct from coalesce(p_view_id, r.view_id)
+        and r.baseline_days is not distinct from v_row.baseline_days
+        and r.enabled >= coalesce(p_enabled, r.enabled)
+        then r.asked_at
+      else now()
+    end
+  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
+  returning r.* into v_row;
+  perform
+    logloom_private.require_groups(v_row.query_dsl, v_row.on_absent),
+    case when num_nonnulls(p_query_dsl, p_view_id) > 0
+      then logloom_private.compile_rule(v_tenant_id, v_row.query_dsl, v_row.view_id) end;
+  return logloom_private.alert_rule_for(v_scope, v_row);
+exception when check_violation then
+  get stacked diagnostics v_constraint = constraint_name;
+  perform logloom_private.refuse('alerts.' || v_constraint);
+  return null;
 end;
 $function$;
 
@@ -5709,7 +6086,7 @@ begin
     perform logloom_private.refuse('streams.name_is_invalid');
   end if;
   if v_scope.customer is not null and p_view_id is not null then
-    perform logloom_private.refuse('portal.view_is_of_session');
+    perform logloom_private.refuse('portal.not_for_customers', 'p_view_id');
   elsif v_row.source = 'audit' and p_view_id is not null then
     perform logloom_private.refuse('audit.not_in_views');
   end if;
@@ -5993,12 +6370,13 @@ RETURN CASE p_channel WHEN 'email'::text THEN 'email'::text ELSE 'webhook'::text
 
 CREATE OR REPLACE FUNCTION logloom_private.channel_limit (
   p_kind      text,
-  p_tenant_id text
+  p_tenant_id text,
+  p_customer  text
 )
   RETURNS integer
   LANGUAGE sql
   STABLE
-RETURN ((to_jsonb(logloom_private.plan_of(p_tenant_id)) ->> (p_kind || 's_per_hour'::text)))::integer;
+RETURN ceil(((((to_jsonb(logloom_private.plan_of(p_tenant_id)) ->> (p_kind || 's_per_hour'::text)))::integer)::numeric / CASE WHEN (p_customer IS NULL) THEN 1.0 ELSE 10.0 END));
 
 CREATE OR REPLACE FUNCTION logloom_private.check_ingest_rule()
   RETURNS TRIGGER
@@ -6092,18 +6470,17 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.check_rule_query (
+  p_tenant_id text,
   p_query_dsl text,
   p_kind      text DEFAULT 'query'::text
 )
   RETURNS void
   LANGUAGE plpgsql
-  SECURITY DEFINER
   SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because no API role calls the compiler's parts
 declare
-  v_query constant logloom_private.compiled_query := logloom_private.checked_query(p_query_dsl);
+  v_query constant logloom_private.compiled_query :=
+    logloom_private.checked_query(p_query_dsl, p_tenant_id);
 begin
   if v_query.plan ? 'first' and (
     p_kind = 'new_error' or not v_query.plan ? 'aggregates' or v_query.plan ? 'bucket'
@@ -6115,6 +6492,29 @@ begin
     );
   end if;
   perform logloom_private.refuse_warnings(v_query);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.check_variables (
+  p_variables jsonb
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if jsonb_typeof(p_variables) <> 'object' or (
+    select count(*) > 20
+      or bool_or(
+        v.key !~ '^[A-Za-z0-9_]{1,60}$' or jsonb_typeof(v.value) <> 'string'
+        or length(v.value #>> '{}') > 200
+      )
+    from jsonb_each(case jsonb_typeof(p_variables) when 'object' then p_variables end) v
+  )
+  then
+    perform logloom_private.refuse('portal.variables_are_invalid');
+  end if;
 end;
 $function$;
 
@@ -6270,7 +6670,8 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.checked_query (
-  p_query_dsl text
+  p_query_dsl text,
+  p_tenant_id text DEFAULT NULL::text
 )
   RETURNS logloom_private.compiled_query
   LANGUAGE plpgsql
@@ -6280,7 +6681,7 @@ declare
   v_query logloom_private.compiled_query;
 begin
   perform logloom_private.take_slot_to_keep(
-    coalesce(logloom_private.current_tenant_id(), ''), p_query_dsl
+    coalesce(p_tenant_id, logloom_private.current_tenant_id(), ''), p_query_dsl
   );
   v_query := logloom_private.compile_query(p_query_dsl);
   if v_query.blank then
@@ -6665,13 +7066,15 @@ begin
   end loop;
   perform logloom_private.postpone_notifications();
 
-  insert into logloom_private.notification_usage as u (tenant_id, channel, hour, attempts)
-  select n.tenant_id, k.kind, date_trunc('hour', now()), count(*)
+  insert into logloom_private.notification_usage as u (
+    tenant_id, customer, channel, hour, attempts
+  )
+  select n.tenant_id, n.customer, k.kind, date_trunc('hour', now()), count(*)
   from logloom_private.notifications n
   cross join lateral logloom_private.channel_kind(n.channel) k (kind)
   where n.notification_id = any(v_ids)
-  group by n.tenant_id, k.kind
-  on conflict (tenant_id, channel, hour) do update
+  group by n.tenant_id, n.customer, k.kind
+  on conflict (tenant_id, channel, hour, customer) do update
   set attempts = u.attempts + excluded.attempts;
   return query
   with claimed as (
@@ -6695,7 +7098,7 @@ begin
       array[w.secret, case when w.previous_valid_until > now() then w.previous_secret end], null
     ),
     (c.notification).tenant_id, (c.notification).rule_id, (c.notification).template,
-    (c.notification).purpose = 'confirmation'
+    (c.notification).purpose = 'confirmation', (c.notification).customer
   from claimed c
   left join logloom_private.webhook_secrets w
     on w.rule_id = (c.notification).rule_id and (c.notification).channel = 'webhook';
@@ -7757,37 +8160,11 @@ CREATE OR REPLACE FUNCTION logloom_private.compile_rule (
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
-declare
-  v_query logloom_private.compiled_query := logloom_private.parse_query(p_query_dsl, p_now);
-  v_view logloom.log_views;
-  v_shown logloom_private.compiled_query;
 begin
-  if p_view_id is null then
-    return v_query;
-  end if;
-  select v.* into v_view
-  from logloom.log_views v
-  where v.tenant_id = p_tenant_id and v.view_id = p_view_id;
-  if not found then
-    perform logloom_private.refuse('callers.view_is_missing');
-  end if;
-  if logloom_private.reads_hidden(
-    logloom_private.query_reads(jsonb_build_array(v_query.tree, v_query.plan)),
-    v_view.hidden_fields
-  ) then
-    perform logloom_private.refuse('alerts.query_reads_what_is_hidden', v_view.name);
-  end if;
-  if v_view.query_dsl is null then
-    return v_query;
-  end if;
-  v_shown := logloom_private.parse_query(v_view.query_dsl, p_now);
-  v_query.tree := jsonb_build_object(
-    'type', 'and', 'items', jsonb_build_array(v_shown.tree, v_query.tree)
+  return logloom_private.scoped_query(
+    logloom_private.scope_of_view(p_tenant_id, p_view_id, p_now),
+    logloom_private.parse_query(p_query_dsl, p_now), p_query_dsl
   );
-  v_query.ts_from := greatest(v_query.ts_from, v_shown.ts_from);
-  v_query.ts_to := least(v_query.ts_to, v_shown.ts_to);
-  v_query.names_now := v_query.names_now or v_shown.names_now;
-  return v_query;
 end;
 $function$;
 
@@ -7836,13 +8213,17 @@ declare
   v_group jsonb;
   v_query text;
   v_view_id uuid;
-  v_url constant text := (select s.console_url from logloom_private.settings s);
+  v_url text;
 begin
   select n.* into v_notification
   from logloom_private.notifications n
   where n.notification_id = p_notification_id and n.claim_id = p_claim_id;
   if not found then
     return null;
+  end if;
+  -- A customer has no console.
+  if v_notification.customer is null then
+    v_url := (select s.console_url from logloom_private.settings s);
   end if;
   v_data := v_notification.body::jsonb -> 'data';
   if jsonb_array_length(v_data -> 'alerts') = 1 and v_data -> 'group' <> 'null' then
@@ -8047,6 +8428,7 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.confirm_address (
+  p_scope logloom_private.reading_scope,
   p_email text,
   p_code  text
 )
@@ -8058,7 +8440,9 @@ CREATE OR REPLACE FUNCTION logloom_private.confirm_address (
   AS $function$
 -- definer because no API role reads or confirms addresses
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'confirm_alert_address', null, 'member');
+  v_tenant_id constant text := v_scope.tenant_id;
   v_mailbox constant text := lower(logloom_private.trim_space(p_email));
   v_code constant text := logloom_private.trim_space(p_code);
   v_address logloom_private.notification_addresses;
@@ -8073,7 +8457,8 @@ begin
   );
   select a.* into v_address
   from logloom_private.notification_addresses a
-  where a.tenant_id = v_tenant_id and a.mailbox = v_mailbox
+  where a.tenant_id = v_tenant_id and a.customer is not distinct from v_scope.customer
+    and a.mailbox = v_mailbox
   for update;
   if v_address.confirmed_at is not null then
     return jsonb_build_object('success', true);
@@ -8088,17 +8473,19 @@ begin
   if extensions.crypt(v_code, v_address.code_hash) <> v_address.code_hash then
     update logloom_private.notification_addresses a
     set tries = a.tries + 1
-    where a.tenant_id = v_tenant_id and a.mailbox = v_mailbox;
+    where a.tenant_id = v_tenant_id and a.customer is not distinct from v_scope.customer
+      and a.mailbox = v_mailbox;
     return logloom_private.refuse_and_keep('notifications.code_is_wrong');
   end if;
   perform logloom_private.require_room_for_address(v_tenant_id);
   update logloom_private.notification_addresses a
   set confirmed_at = now(),
-    confirmed_by = logloom_private.current_user_id(),
+    confirmed_by = logloom_private.person_in_scope(v_scope),
     code_hash = null,
     code_expires_at = null,
     tries = 0
-  where a.tenant_id = v_tenant_id and a.mailbox = v_mailbox;
+  where a.tenant_id = v_tenant_id and a.customer is not distinct from v_scope.customer
+    and a.mailbox = v_mailbox;
   return jsonb_build_object('success', true);
 end;
 $function$;
@@ -8323,6 +8710,55 @@ begin
   where l.xact_id = new.xact_id and l.id = new.id;
   perform set_config('logloom.sql_log_left_out', '', true);
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.count_services (
+  p_counts logloom_private.service_count[]
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  with counted as (
+    select
+      c.tenant_id, c.day, case when length(c.service) <= 200 then c.service end as service,
+      sum(c.events) as events, coalesce(sum(c.record_bytes), 0) as record_bytes
+    from unnest(p_counts) c
+    -- Skips tenants that were deleted meanwhile.
+    join logloom.tenants t on t.tenant_id = c.tenant_id
+    group by 1, 2, 3
+  ), placed as (
+    select
+      c.*, k.is_known, row_number() over (
+        partition by c.tenant_id collate "C", c.day, k.is_known
+        order by c.record_bytes desc, c.service collate "C"
+      ) as place
+    from counted c
+    cross join lateral (
+      select c.service is null or exists (
+        select
+        from logloom_private.usage_services u
+        where u.tenant_id = c.tenant_id and u.day = c.day and u.service = c.service
+      )
+    ) k (is_known)
+  )
+  insert into logloom_private.usage_services as u (tenant_id, day, service, events, record_bytes)
+  select
+    p.tenant_id, p.day, case
+      when p.is_known or p.place + (
+        select count(s.service)
+        from logloom_private.usage_services s
+        where s.tenant_id = p.tenant_id and s.day = p.day
+      ) <= logloom_private.max_counted_services()
+      then p.service
+    end,
+    sum(p.events), sum(p.record_bytes)
+  from placed p
+  group by 1, 2, 3
+  on conflict (tenant_id, day, service) do update
+  set events = u.events + excluded.events, record_bytes = u.record_bytes + excluded.record_bytes;
 end;
 $function$;
 
@@ -9799,6 +10235,26 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.deliveries_of_incident (
+  p_tenant_id   text,
+  p_incident_id uuid
+)
+  RETURNS public.logloom_alert_delivery[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(
+    select logloom_private.delivery(n)
+    from logloom_private.notifications n
+    where n.tenant_id = p_tenant_id and n.incident_id = p_incident_id
+    order by n.created_at desc, n.notification_id desc
+    limit 100
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.delivery (
   p_notification logloom_private.notifications
 )
@@ -9973,10 +10429,13 @@ begin
   return query
   with due as (
     select
-      n.notification_id, n.tenant_id, k.kind, n.next_attempt_at,
+      n.notification_id, n.tenant_id, n.customer, k.kind, n.next_attempt_at,
       row_number() over (
-        partition by n.tenant_id, k.kind order by n.next_attempt_at
-      ) as channel_place
+        partition by n.tenant_id, k.kind, n.customer order by n.next_attempt_at
+      ) as own_place,
+      row_number() over (
+        partition by n.tenant_id, k.kind order by n.customer is not null, n.next_attempt_at
+      ) as place
     from logloom_private.notifications n
     cross join lateral logloom_private.channel_kind(n.channel) k (kind)
     where n.status = 'pending' and n.next_attempt_at <= now() and n.expires_at > now()
@@ -9996,17 +10455,26 @@ begin
       )
   ), senders as (
     select
-      d.tenant_id, d.kind,
-      logloom_private.channel_limit(d.kind, d.tenant_id) as attempts
-    from (select distinct x.tenant_id, x.kind from due x) d
+      d.tenant_id, d.customer, d.kind,
+      logloom_private.channel_limit(d.kind, d.tenant_id, d.customer) as own_limit,
+      logloom_private.channel_limit(d.kind, d.tenant_id, null)
+        / case when d.customer is null then 1 else 2 end as plan_limit,
+      coalesce(sum(u.attempts), 0) as used,
+      coalesce(
+        sum(u.attempts) filter (where u.customer is not distinct from d.customer), 0
+      ) as own_used
+    from (select distinct x.tenant_id, x.customer, x.kind from due x) d
+    left join logloom_private.notification_usage u
+      on u.tenant_id = d.tenant_id and u.channel = d.kind and u.hour = date_trunc('hour', now())
+    group by d.tenant_id, d.customer, d.kind
   )
   select
     d.notification_id, d.tenant_id, d.next_attempt_at,
-    d.channel_place > s.attempts - coalesce(u.attempts, 0), s.attempts
+    d.own_place > s.own_limit - s.own_used or d.place > s.plan_limit - s.used, s.own_limit
   from due d
-  join senders s on s.tenant_id = d.tenant_id and s.kind = d.kind
-  left join logloom_private.notification_usage u
-    on u.tenant_id = d.tenant_id and u.channel = d.kind and u.hour = date_trunc('hour', now());
+  join senders s
+    on s.tenant_id = d.tenant_id and s.kind = d.kind
+    and s.customer is not distinct from d.customer;
 end;
 $function$;
 
@@ -10050,18 +10518,18 @@ declare
   -- This limit holds for all tenants together.
   v_codes_per_mailbox constant integer := 10;
   v_is_confirmed constant boolean := logloom_private.address_is_confirmed(
-    p_notification.tenant_id, p_notification.address
+    p_notification.tenant_id, p_notification.customer, p_notification.address
   );
 begin
   if p_notification.purpose <> 'confirmation' then
     return case when not v_is_confirmed then logloom_private.unconfirmed_address(
-      p_notification.tenant_id, p_notification.address
+      p_notification.tenant_id, p_notification.customer, p_notification.address
     ) end;
   elsif v_is_confirmed then
     return 'The address is already confirmed';
   -- Without this, a user could send unlimited mail by creating rules and deleting them at once.
   elsif not logloom_private.rule_names_address(
-    p_notification.tenant_id, lower(p_notification.address)
+    p_notification.tenant_id, p_notification.customer, lower(p_notification.address)
   ) then
     return 'No alert rule has this address any more';
   end if;
@@ -10605,11 +11073,12 @@ begin
       end if;
     end if;
     insert into logloom_private.notifications (
-      tenant_id, rule_id, alert_id, incident_id, purpose, channel, address, body, expires_at,
-      next_attempt_at, group_key, template
+      tenant_id, customer, rule_id, alert_id, incident_id, purpose, channel, address, body,
+      expires_at, next_attempt_at, group_key, template
     )
     values (
-      p_rule.tenant_id, p_rule.rule_id, p_alert.alert_id, p_alert.incident_id, p_purpose,
+      p_rule.tenant_id, logloom_private.customer_of_view(p_rule.view_id), p_rule.rule_id,
+      p_alert.alert_id, p_alert.incident_id, p_purpose,
       v_destination.channel, v_destination.address, p_body, now() + v_lifetime,
       case
         when v_collects then now() + make_interval(secs => p_rule.group_wait_seconds)
@@ -10623,7 +11092,7 @@ begin
     )
     returning * into v_notification;
     if v_notification.channel = 'email' and not logloom_private.address_is_confirmed(
-      v_notification.tenant_id, v_notification.address
+      v_notification.tenant_id, v_notification.customer, v_notification.address
     ) then
       v_notification := logloom_private.end_notification(
         v_notification, 'failed', null,
@@ -10631,7 +11100,7 @@ begin
           -- A test may request another code. An alert may not, because it could fire for ever.
           when p_purpose = 'test' then logloom_private.request_confirmation(p_rule, true)
           else logloom_private.unconfirmed_address(
-            v_notification.tenant_id, v_notification.address
+            v_notification.tenant_id, v_notification.customer, v_notification.address
           )
         end
       );
@@ -10676,6 +11145,7 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.enqueue_rule_test (
+  p_scope   logloom_private.reading_scope,
   p_rule_id uuid
 )
   RETURNS SETOF public.logloom_alert_delivery
@@ -10686,20 +11156,17 @@ CREATE OR REPLACE FUNCTION logloom_private.enqueue_rule_test (
   AS $function$
 -- definer because no API role writes to the outbox
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'test_alert_rule', null, 'member');
+  v_tenant_id constant text := v_scope.tenant_id;
   v_rule logloom.alert_rules;
   v_sample logloom.alert_history;
   v_kind text;
 begin
-  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
-  select r.* into v_rule
-  from logloom.alert_rules r
-  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
-  for no key update;
-  if not found then
-    perform logloom_private.refuse('alerts.rule_not_found');
-  end if;
-  if exists (
+  v_rule := logloom_private.locked_rule(v_scope, p_rule_id);
+  if v_scope.kind <> 'token' and v_rule.held_at is not null then
+    perform logloom_private.refuse('portal.thing_is_held', 'alert rule');
+  elsif exists (
     select
     from logloom_private.notifications n
     where n.tenant_id = v_tenant_id and n.rule_id = p_rule_id and n.purpose = 'test'
@@ -10714,7 +11181,9 @@ begin
     select distinct logloom_private.channel_kind(d.channel)
     from unnest(v_rule.notification_destinations) d (channel)
   loop
-    perform logloom_private.require_room_for_test(v_tenant_id, v_kind);
+    perform logloom_private.require_room_for_test(
+      v_tenant_id, logloom_private.customer_of_view(v_rule.view_id), v_kind
+    );
   end loop;
   v_sample.triggered_at := now();
   v_sample.window_end := date_trunc('minute', now());
@@ -12073,7 +12542,7 @@ begin
         "secrets": {}, "view": ""}', '{kind}', '{threshold}'),
     (4, 'dashboards', 'name', 'dashboard_id',
       'list_log_dashboards', 'create_log_dashboard', 'update_log_dashboard',
-      'delete_log_dashboard', '{"panels": []}', '{}', '{}'),
+      'delete_log_dashboard', '{"panels": [], "in_portal": false}', '{}', '{}'),
     (5, 'streams', 'name', 'stream_id',
       'list_log_streams', 'create_log_stream', 'update_log_stream', 'delete_log_stream',
       '{"kind": null, "query_dsl": "", "config": null, "source": "logs", "enabled": true,
@@ -12880,6 +13349,7 @@ CREATE OR REPLACE FUNCTION logloom_private.forget_tenant()
 begin
   delete from logloom_private.dead_letters d where d.tenant_id = old.tenant_id;
   delete from logloom.usage_days u where u.tenant_id = old.tenant_id;
+  delete from logloom_private.usage_services u where u.tenant_id = old.tenant_id;
   delete from logloom.ingest_rule_hours h where h.tenant_id = old.tenant_id;
   return null;
 end;
@@ -13103,35 +13573,29 @@ begin
         'is_service_role', 'require_user_id', 'resolve_tenant', 'tenant_of_claims', 'usable_id'
       ]),
       ('authenticated, service_role', array[
-        'abolish_tenant', 'acting_role', 'addresses_in_incidents', 'alert_entry_of',
-        'alert_incident_of', 'alert_incident_state', 'alert_rule_of', 'alert_silence_of',
-        'alert_silence_state', 'api_key_status', 'apply_document', 'apply_documents', 'audit',
-        'audit_actions', 'audit_here', 'call_operation', 'change_alert_incidents',
-        'change_error_groups', 'change_log_view', 'change_member', 'changed_file_secrets',
-        'changed_rule_secrets', 'changed_secrets', 'check_query', 'check_rule_query',
-        'check_settings', 'checked_document', 'checked_panels', 'choose_tenant', 'compiled_rule',
-        'confirm_address', 'current_admin_tenant_id', 'deliveries_of_incident',
-        'distinct_destinations', 'effective_settings', 'end_alert_silence', 'end_portal_customer',
-        'end_portal_session', 'enqueue_rule_test', 'enroll_member', 'erase_subject',
-        'file_arguments', 'file_differences', 'file_fields', 'file_things', 'file_types',
-        'found_tenant', 'hold_ingest_rules', 'hold_view', 'ingest_rule_of', 'is_being_deleted',
-        'is_viewer', 'iso_instant', 'issue_api_key', 'issue_ingest_token', 'issue_portal_session',
-        'known_file_types', 'late_seconds', 'list_bytes', 'list_limit', 'listed_file_types',
-        'lock_key', 'log_dashboard_of', 'log_view_of', 'make_alert_silence', 'make_log_view',
-        'my_key_reads', 'my_stored', 'new_api_key', 'note_saved_search_run', 'order_file_rules',
-        'page_of_addresses', 'page_of_deliveries', 'page_place', 'plan_feature', 'plan_of',
-        'preview_windows', 'provision_current_tenant', 'prune_files', 'put_back_delivery',
-        'read_archive', 'read_members', 'read_memberships', 'read_saved_search',
-        'read_shown_dashboards', 'reads_only', 'recurs_at', 'refuse_for_now', 'refuse_in_document',
+        'abolish_tenant', 'acting_role', 'alert_silence_of', 'alert_silence_state',
+        'api_key_status', 'apply_document', 'apply_documents', 'audit', 'audit_actions',
+        'audit_here', 'call_operation', 'change_error_groups', 'change_log_view', 'change_member',
+        'changed_file_secrets', 'changed_secrets', 'check_query', 'check_settings',
+        'checked_document', 'checked_panels', 'choose_tenant', 'compiled_rule',
+        'current_admin_tenant_id', 'effective_settings', 'end_alert_silence', 'end_portal_customer',
+        'end_portal_session', 'enroll_member', 'erase_subject', 'file_arguments',
+        'file_differences', 'file_fields', 'file_things', 'file_types', 'found_tenant',
+        'hold_ingest_rules', 'hold_view', 'ingest_rule_of', 'is_being_deleted', 'is_viewer',
+        'iso_instant', 'issue_api_key', 'issue_ingest_token', 'issue_portal_session',
+        'known_file_types', 'list_bytes', 'list_limit', 'listed_file_types', 'lock_key',
+        'log_dashboard_of', 'log_view_of', 'make_alert_silence', 'make_log_view', 'my_key_reads',
+        'my_stored', 'new_api_key', 'note_saved_search_run', 'order_file_rules',
+        'page_of_deliveries', 'page_place', 'plan_feature', 'plan_of', 'provision_current_tenant',
+        'prune_files', 'put_back_delivery', 'read_archive', 'read_members', 'read_memberships',
+        'read_saved_search', 'reads_only', 'recurs_at', 'refuse_for_now', 'refuse_in_document',
         'refuse_log_dashboard', 'refuse_saved_search', 'refuse_with_headers', 'remove_log_view',
-        'replace_webhook_secret', 'request_deletion', 'request_restore', 'require_groups',
-        'require_parameter', 'require_role', 'require_room_for', 'require_room_for_api_key',
-        'require_room_for_baseline', 'require_room_for_log_dashboard', 'require_rule_in_view',
+        'request_deletion', 'request_restore', 'require_parameter', 'require_role',
+        'require_room_for', 'require_room_for_api_key', 'require_room_for_log_dashboard',
         'require_view_by_admin', 'require_view_for_key', 'require_writing_client',
         'resolve_tenant_to_change', 'retention_days', 'retention_rules', 'saved_search_of',
-        'sent_claims', 'service_operations', 'shown_baseline', 'shown_secrets', 'tags_are_valid',
-        'tenant_with_plan', 'things_of_customers', 'time_parameter', 'token_is_valid', 'trim_space',
-        'verify_trail', 'with_baseline'
+        'sent_claims', 'service_operations', 'shown_secrets', 'tags_are_valid', 'tenant_with_plan',
+        'things_of_customers', 'time_parameter', 'token_is_valid', 'trim_space', 'verify_trail'
       ]),
       ('service_role', array[
         'change_plans', 'claim_archive_work', 'claim_due_notifications', 'claim_due_streams',
@@ -13888,6 +14352,38 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.hold_rules_of_makers()
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  with makers as materialized (
+    select distinct r.tenant_id, r.created_by
+    from logloom.log_views v
+    join logloom.alert_rules r on r.tenant_id = v.tenant_id and r.view_id = v.view_id
+    where v.customer is not null and r.enabled and r.created_by is not null
+  ), held as (
+    update logloom.alert_rules r
+    set enabled = false, held_at = now(), updated_at = now(),
+      last_error = 'Paused: the user who allowed it is no longer an admin'
+    from makers m
+    where r.tenant_id = m.tenant_id and r.created_by = m.created_by and r.enabled
+      and logloom_private.customer_of_view(r.view_id) is not null
+      and not logloom_private.maker_may_read(m.tenant_id, m.created_by)
+    returning r.*
+  )
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  select
+    h.tenant_id, logloom_private.actor(), 'alert_rule.paused', h.rule_id::text,
+    jsonb_build_object(
+      'name', h.name, 'created_by', h.created_by,
+      'customer', logloom_private.customer_of_view(h.view_id)
+    )
+  from held h;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.hold_view (
   p_tenant_id text,
   p_view_id   uuid
@@ -14452,6 +14948,7 @@ CREATE OR REPLACE FUNCTION logloom_private.insert_records (
   AS $function$
 declare
   v_slot constant text := 'queue_slot_' || p_slot;
+  v_services logloom_private.service_count[];
 begin
   -- Sorts by tenant and ts, which packs the pages of the primary key. Both are combined into one
   -- number: a second sort key would be read from the record at each comparison. The casts of level
@@ -14487,8 +14984,14 @@ begin
     v_slot, logloom_private.written_fields_sql('%1$s'),
     logloom_private.written_fields_sql('e.%1$s%2$s'),
     logloom_private.written_fields_sql('unnest(q.%1$s) as %1$s')
-  ))
+  ), $result$
+    array_agg((
+      a.tenant_id, a.received_day at time zone 'UTC', a.service, a.events, a.record_bytes
+    )::logloom_private.service_count)
+  $result$)
+  into v_services
   using p_batch_from, p_batch_to, p_index_from, p_index_to, p_write_seq;
+  perform logloom_private.count_services(v_services);
 end;
 $function$;
 
@@ -14691,7 +15194,8 @@ CREATE OR REPLACE FUNCTION logloom_private.issue_portal_session (
   p_link      boolean,
   p_parts     text[],
   p_customer  text,
-  p_limits    jsonb
+  p_limits    jsonb,
+  p_variables jsonb
 )
   RETURNS public.logloom_created_portal_session
   LANGUAGE plpgsql
@@ -14732,6 +15236,7 @@ begin
     logloom_private.check_parts(
       p_parts, p_customer, p_limits, num_nonnulls(p_view_id, p_query_dsl) > 0
     ),
+    logloom_private.check_variables(p_variables),
     logloom_private.hold_view(v_tenant_id, p_view_id),
     logloom_private.hold_tenant(v_tenant_id);
   if (
@@ -14745,7 +15250,7 @@ begin
   end if;
   insert into logloom.portal_sessions (
     tenant_id, label, view_id, query_dsl, origins, token_digest, code_digest, code_expires_at,
-    created_by, expires_at, parts, customer, limits
+    created_by, expires_at, parts, customer, limits, variables
   )
   values (
     v_tenant_id, p_label, p_view_id, p_query_dsl, coalesce(p_origins, '{}'),
@@ -14755,7 +15260,7 @@ begin
       interval '10 minutes', make_interval(secs => p_seconds)
     ) end,
     case when not logloom_private.is_service_role() then logloom_private.current_user_id() end,
-    now() + make_interval(secs => p_seconds), p_parts, p_customer, p_limits
+    now() + make_interval(secs => p_seconds), p_parts, p_customer, p_limits, p_variables
   )
   returning * into v_session;
   insert into logloom.audit_events (tenant_id, actor, action, subject, details)
@@ -14764,7 +15269,7 @@ begin
     jsonb_strip_nulls(jsonb_build_object(
       'label', p_label, 'view_id', p_view_id, 'query_dsl', p_query_dsl, 'origins', p_origins,
       'expires_at', v_session.expires_at, 'parts', p_parts, 'customer', p_customer,
-      'limits', p_limits
+      'limits', p_limits, 'variables', p_variables
     ))
   );
   return row(
@@ -15830,6 +16335,32 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.locked_rule (
+  p_scope   logloom_private.reading_scope,
+  p_rule_id uuid
+)
+  RETURNS logloom.alert_rules
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_row logloom.alert_rules;
+begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  select r.* into v_row
+  from logloom.alert_rules r
+  where r.tenant_id = p_scope.tenant_id and r.rule_id = p_rule_id
+    and logloom_private.is_managed(p_scope, r.view_id)
+  for no key update;
+  if not found then
+    perform logloom_private.refuse('alerts.rule_not_found');
+  elsif p_scope.kind = 'token' and logloom_private.customer_of_view(v_row.view_id) is not null then
+    perform logloom_private.require_role(p_scope.tenant_id, 'admin');
+  end if;
+  return v_row;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.locked_stream (
   p_scope     logloom_private.reading_scope,
   p_stream_id uuid
@@ -15851,6 +16382,49 @@ begin
     perform logloom_private.refuse('streams.not_found');
   end if;
   return v_row;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.log_dashboard_for (
+  p_row   logloom.log_dashboards,
+  p_scope logloom_private.reading_scope
+)
+  RETURNS public.logloom_log_dashboard
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_shown public.logloom_log_dashboard := logloom_private.log_dashboard_of(p_row);
+begin
+  if p_scope.kind <> 'token' then
+    v_shown.created_by := null;
+    v_shown.variables := (
+      select s.variables from logloom.portal_sessions s where s.session_id = p_scope.session_id
+    );
+  end if;
+  return v_shown;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.log_dashboard_of (
+  p_row logloom.log_dashboards
+)
+  RETURNS public.logloom_log_dashboard
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return row(
+    p_row.dashboard_id, p_row.tenant_id, p_row.name, p_row.is_shared,
+    array(
+      select jsonb_populate_record(null::public.logloom_log_panel, p.panel)
+      from jsonb_array_elements(p_row.panels) with ordinality p (panel, n)
+      order by p.n
+    ),
+    p_row.created_by, p_row.created_at, p_row.updated_at, p_row.in_portal, null::jsonb
+  );
 end;
 $function$;
 
@@ -16568,13 +17142,13 @@ declare
   v_lifetime constant interval := logloom_private.confirmation_lifetime();
 begin
   insert into logloom_private.notification_addresses as a (
-    tenant_id, mailbox, code_hash, code_expires_at
+    tenant_id, customer, mailbox, code_hash, code_expires_at
   )
   values (
-    p_notification.tenant_id, lower(p_notification.address),
+    p_notification.tenant_id, p_notification.customer, lower(p_notification.address),
     extensions.crypt(v_code, extensions.gen_salt('bf', 8)), now() + v_lifetime
   )
-  on conflict (tenant_id, mailbox) do update
+  on conflict (tenant_id, customer, mailbox) do update
   set code_hash = excluded.code_hash, code_expires_at = excluded.code_expires_at, tries = 0;
   return (
     p_notification.body::jsonb || jsonb_build_object(
@@ -16689,6 +17263,123 @@ begin
   -- pg_partman only adds partitions after the newest one. Create missing days before it, too.
   perform logloom_private.create_partition(logloom_private.utc_day(now()) + i)
   from generate_series(0, v_days_ahead) i;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.make_alert_rule (
+  p_scope                     logloom_private.reading_scope,
+  p_tenant_id                 text,
+  p_name                      text,
+  p_description               text,
+  p_query_dsl                 text,
+  p_threshold                 double precision,
+  p_comparison                text,
+  p_window_minutes            integer,
+  p_cooldown_minutes          integer,
+  p_enabled                   boolean,
+  p_notification_destinations text[],
+  p_notification_config       jsonb,
+  p_view_id                   uuid,
+  p_notify_on_recovery        boolean,
+  p_for_minutes               integer,
+  p_on_absent                 text,
+  p_group_wait_seconds        integer,
+  p_secrets                   jsonb,
+  p_saved_search_id           uuid,
+  p_baseline                  jsonb,
+  p_kind                      text
+)
+  RETURNS public.logloom_alert_rule
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because portal sessions have no rights on tables
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'create_alert_rule', p_tenant_id, 'member');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_search logloom.saved_searches;
+  v_constraint text;
+  v_row logloom.alert_rules;
+begin
+  perform
+    logloom_private.refuse_for_customer(v_scope, 'p_view_id', p_view_id is not null),
+    logloom_private.refuse_for_customer(
+      v_scope, 'p_saved_search_id', p_saved_search_id is not null
+    ),
+    -- The error groups of a tenant know nothing of its customers.
+    logloom_private.refuse_for_customer(v_scope, 'p_kind new_error', p_kind = 'new_error');
+  if p_saved_search_id is not null then
+    select s.* into v_search
+    from logloom.saved_searches s
+    where s.tenant_id = v_tenant_id and s.id = p_saved_search_id
+      and (
+        s.is_shared or s.created_by = logloom_private.current_user_id()
+        or logloom_private.is_service_role()
+      );
+    if not found then
+      perform logloom_private.refuse('saved_searches.not_found');
+    end if;
+  end if;
+  v_search.name := coalesce(p_name, v_search.name);
+  v_search.query_dsl := coalesce(p_query_dsl, v_search.query_dsl);
+  perform logloom_private.require_parameter('p_name', v_search.name is null);
+  if p_kind = 'new_error' then
+    v_search.query_dsl := coalesce(v_search.query_dsl, '*');
+    p_threshold := coalesce(p_threshold, 0);
+    p_comparison := coalesce(p_comparison, 'gt');
+    p_window_minutes := coalesce(p_window_minutes, 1);
+    p_cooldown_minutes := coalesce(p_cooldown_minutes, 0);
+  else
+    perform
+      logloom_private.require_parameter('p_query_dsl', v_search.query_dsl is null),
+      logloom_private.require_parameter('p_comparison', p_comparison is null),
+      logloom_private.require_parameter('p_window_minutes', p_window_minutes is null),
+      logloom_private.require_parameter('p_cooldown_minutes', p_cooldown_minutes is null);
+  end if;
+  v_row := logloom_private.with_baseline(null, p_baseline, p_threshold);
+  perform logloom_private.require_parameter('p_enabled', p_enabled is null);
+  perform
+    logloom_private.check_rule_query(v_tenant_id, v_search.query_dsl, p_kind),
+    logloom_private.require_groups(v_search.query_dsl, p_on_absent),
+    logloom_private.require_view_by_admin(v_tenant_id, p_view_id),
+    logloom_private.hold_view(v_tenant_id, p_view_id),
+    logloom_private.scoped_query(
+      case when v_scope.customer is null
+        then logloom_private.scope_of_view(v_tenant_id, p_view_id) else v_scope end,
+      logloom_private.parse_query(v_search.query_dsl), v_search.query_dsl
+    ),
+    logloom_private.require_room_for_rule(v_scope),
+    logloom_private.require_room_for_baseline(v_tenant_id, p_baseline);
+  v_row.view_id := case when v_scope.customer is null then p_view_id
+    else logloom_private.customer_view(v_scope) end;
+  insert into logloom.alert_rules as r (
+    tenant_id, name, description, query_dsl, threshold, comparison, window_minutes,
+    cooldown_minutes, enabled, notification_destinations, notification_config, created_by, view_id,
+    notify_on_recovery, for_minutes, on_absent, group_wait_seconds, notification_secrets,
+    baseline_days, kind
+  )
+  values (
+    v_tenant_id, logloom_private.trim_space(v_search.name),
+    nullif(logloom_private.trim_space(p_description), ''),
+    v_search.query_dsl, v_row.threshold, p_comparison, p_window_minutes, p_cooldown_minutes,
+    p_enabled,
+    logloom_private.distinct_destinations(p_notification_destinations),
+    coalesce(nullif(p_notification_config, 'null'), '{}'),
+    logloom_private.maker_in_scope(v_scope), v_row.view_id,
+    coalesce(p_notify_on_recovery, false), coalesce(p_for_minutes, 0),
+    coalesce(p_on_absent, 'ignore'), coalesce(p_group_wait_seconds, 0),
+    logloom_private.changed_rule_secrets('{}', p_secrets), v_row.baseline_days,
+    coalesce(p_kind, 'query')
+  )
+  returning r.* into v_row;
+  return logloom_private.alert_rule_for(v_scope, v_row);
+exception when check_violation then
+  get stacked diagnostics v_constraint = constraint_name;
+  perform logloom_private.refuse('alerts.' || v_constraint);
+  return null;
 end;
 $function$;
 
@@ -16819,7 +17510,7 @@ begin
   if v_row.source not in ('logs', 'audit') then
     perform logloom_private.refuse('streams.source_is_unknown');
   elsif v_scope.customer is not null and p_view_id is not null then
-    perform logloom_private.refuse('portal.view_is_of_session');
+    perform logloom_private.refuse('portal.not_for_customers', 'p_view_id');
   elsif v_row.source = 'audit' and num_nonnulls(p_view_id, v_scope.customer) > 0 then
     perform logloom_private.refuse('audit.not_in_views');
   end if;
@@ -16930,6 +17621,25 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.maker_may_read (
+  p_tenant_id text,
+  p_maker     text
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return p_maker is null
+    -- If the user has no row, only their next token would show whether they still have the role.
+    or coalesce(
+      logloom_private.acting_role(p_tenant_id, p_maker) in ('admin', 'owner'),
+      (select s.roles_from_token from logloom_private.settings s)
+    );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.makes_own_groups (
   p_scope logloom_private.reading_scope
 )
@@ -16937,6 +17647,14 @@ CREATE OR REPLACE FUNCTION logloom_private.makes_own_groups (
   LANGUAGE sql
   IMMUTABLE
 RETURN (((p_scope).filter IS NOT NULL) OR ((p_scope).hidden_fields IS NOT NULL));
+
+CREATE OR REPLACE FUNCTION logloom_private.manages_alerts (
+  p_scope logloom_private.reading_scope
+)
+  RETURNS boolean
+  LANGUAGE sql
+  STABLE
+RETURN COALESCE((((p_scope).kind = 'portal_session'::logloom_private.reader_kind) AND ('create_alert_rule'::text = ANY ((p_scope).operations))), false);
 
 CREATE OR REPLACE FUNCTION logloom_private.managing_scope (
   p_scope     logloom_private.reading_scope,
@@ -17376,7 +18094,8 @@ RETURN format('
   '::text, logloom_private.max_counted_services(), p_added);
 
 CREATE OR REPLACE FUNCTION logloom_private.added_records_sql (
-  p_insert text
+  p_insert text,
+  p_result text DEFAULT 'coalesce(sum(a.events), 0)::integer'::text
 )
   RETURNS text
   LANGUAGE sql
@@ -17384,13 +18103,15 @@ CREATE OR REPLACE FUNCTION logloom_private.added_records_sql (
 RETURN format('
     with changed as (
       %s
-      returning l.tenant_id, l.ts, l.service, l.level, l.write_seq
+      returning
+        l.tenant_id, l.ts, l.received_at, l.service, l.level, l.write_seq, l.record_bytes
     ), added as materialized (
       select
         c.tenant_id, date_bin(''1 minute'', c.ts, ''epoch'') as minute, c.service, c.level,
-        count(*) as events, max(c.write_seq) as write_seq
+        date_bin(''1 day'', c.received_at, ''epoch'') as received_day, count(*) as events,
+        sum(c.record_bytes) as record_bytes, max(c.write_seq) as write_seq
       from changed c
-      group by 1, 2, 3, 4
+      group by 1, 2, 3, 4, 5
     ), write_seqs as (
       insert into logloom_private.log_writes (write_seq, day)
       select max(a.write_seq), (a.minute at time zone ''UTC'')::date
@@ -17409,8 +18130,8 @@ RETURN format('
       )
       %s
     )
-    select coalesce(sum(a.events), 0)::integer from added a
-  '::text, p_insert, logloom_private.added_counts_sql('added'::text));
+    select %s from added a
+  '::text, p_insert, logloom_private.added_counts_sql('added'::text), p_result);
 
 CREATE OR REPLACE FUNCTION logloom_private.max_series()
   RETURNS integer
@@ -17927,6 +18648,26 @@ exception when query_canceled then
   -- Answers 504: at a 503 PostgREST would reconnect and reload its schema for everybody.
   perform logloom_private.refuse_for_now(5, 'search.records_are_away');
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.narrowed_scope (
+  p_scope     logloom_private.reading_scope,
+  p_query_dsl text,
+  p_now       timestamp with time zone      DEFAULT now()
+)
+  RETURNS logloom_private.reading_scope
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_query constant logloom_private.compiled_query :=
+    logloom_private.parse_query(p_query_dsl, p_now);
+begin
+  p_scope.filter := logloom_private.both_filters(p_scope.filter, v_query.tree);
+  p_scope.names_now := v_query.names_now or p_scope.names_now is true;
+  return p_scope;
 end;
 $function$;
 
@@ -19137,12 +19878,12 @@ begin
   select o.operation, o.callers::text[], o.reader
   from (
     values
-      ('acknowledge_alert', '{user}', null),
+      ('acknowledge_alert', '{user,customer}', 'acknowledge_in_scope'),
       ('add_tenant_member', '{user,service_role}', null),
       ('apply_tenant_files', '{user,service_role}', null),
       ('check_plan_feature', '{user}', null),
-      ('confirm_alert_address', '{user}', null),
-      ('create_alert_rule', '{user,service_role}', null),
+      ('confirm_alert_address', '{user,customer}', 'confirm_address'),
+      ('create_alert_rule', '{user,service_role,customer}', 'make_alert_rule'),
       ('create_alert_silence', '{user,service_role}', null),
       ('create_api_key', '{user,service_role}', null),
       ('create_ingest_rule', '{user,service_role}', null),
@@ -19153,7 +19894,7 @@ begin
       ('create_log_view', '{user,service_role}', null),
       ('create_saved_search', '{user}', null),
       ('create_tenant', '{user}', null),
-      ('delete_alert_rule', '{user,service_role}', null),
+      ('delete_alert_rule', '{user,service_role,customer}', 'remove_alert_rule'),
       ('delete_ingest_rule', '{user,service_role}', null),
       ('delete_log_dashboard', '{user}', null),
       ('delete_log_stream', '{user,service_role,customer}', 'remove_log_stream'),
@@ -19165,14 +19906,14 @@ begin
       ('expire_alert_silence', '{user,service_role}', null),
       ('export_logs', '{user,viewer}', 'read_log_export'),
       ('export_tenant_files', '{user,service_role}', null),
-      ('get_alert_incident', '{user}', null),
-      ('get_alert_rule', '{user}', null),
+      ('get_alert_incident', '{user,customer}', 'read_alert_incident'),
+      ('get_alert_rule', '{user,customer}', 'read_alert_rule'),
       ('get_api_key_usage', '{user,service_role}', null),
       ('get_current_tenant', '{user,service_role}', null),
       ('get_error_group', '{user,viewer}', 'read_error_group'),
       ('get_log', '{user,viewer}', 'read_log'),
       ('get_log_context', '{user,viewer}', 'read_log_context'),
-      ('get_log_dashboard', '{user,viewer}', null),
+      ('get_log_dashboard', '{user,viewer,customer}', 'read_log_dashboard'),
       ('get_log_secret_scope', '{user,service_role,customer}', 'read_secret_scope'),
       ('get_log_stream', '{user,service_role,customer}', 'read_log_stream'),
       ('get_saved_search', '{user}', null),
@@ -19180,10 +19921,10 @@ begin
       ('get_saved_search_count', '{user}', null),
       ('get_tenant_settings', '{user,service_role}', null),
       ('get_tenant_usage', '{user,service_role}', 'read_tenant_usage'),
-      ('list_alert_addresses', '{user}', null),
+      ('list_alert_addresses', '{user,customer}', 'read_alert_addresses'),
       ('list_alert_deliveries', '{user}', null),
       ('list_alert_history', '{user,viewer,service_role}', 'read_alert_history'),
-      ('list_alert_incidents', '{user,service_role}', null),
+      ('list_alert_incidents', '{user,service_role,customer}', 'read_alert_incidents'),
       ('list_alert_rules', '{user,viewer,service_role}', 'read_alert_rules'),
       ('list_alert_silences', '{user,service_role}', null),
       ('list_api_keys', '{user,service_role}', null),
@@ -19192,7 +19933,7 @@ begin
       ('list_ingest_rules', '{user,service_role}', null),
       ('list_log_archive', '{user,service_role}', null),
       ('list_log_archive_restores', '{user,service_role}', null),
-      ('list_log_dashboards', '{user,viewer}', null),
+      ('list_log_dashboards', '{user,viewer,customer}', 'read_log_dashboards'),
       ('list_log_fields', '{user,viewer}', 'read_log_fields'),
       ('list_log_portal_sessions', '{user,service_role}', null),
       ('list_log_retention_runs', '{user,service_role}', null),
@@ -19210,7 +19951,7 @@ begin
       ('log_series', '{user,viewer}', 'read_log_series'),
       ('log_stats', '{user,viewer}', 'read_log_stats'),
       ('order_ingest_rules', '{user,service_role}', null),
-      ('preview_alert_rule', '{user,service_role}', null),
+      ('preview_alert_rule', '{user,service_role,customer}', 'read_rule_preview'),
       ('preview_ingest_rule', '{user}', null),
       ('preview_tenant_files', '{user,service_role}', null),
       ('record_audit_event', '{user,service_role}', null),
@@ -19220,7 +19961,7 @@ begin
       ('revoke_api_key', '{user,service_role}', null),
       ('revoke_log_portal_session', '{user,service_role}', null),
       ('revoke_portal_customer', '{user,service_role}', null),
-      ('rotate_alert_webhook_secret', '{user}', null),
+      ('rotate_alert_webhook_secret', '{user,customer}', 'replace_webhook_secret'),
       ('rotate_api_key', '{user,service_role}', null),
       ('run_saved_search', '{user}', null),
       ('search_logs', '{user,viewer}', 'read_log_page'),
@@ -19228,10 +19969,10 @@ begin
       ('set_tenant_member_role', '{user,service_role}', null),
       ('switch_log_tenant', '{user,viewer}', null),
       ('tail_logs', '{user,viewer}', 'read_log_tail'),
-      ('test_alert_rule', '{user}', null),
+      ('test_alert_rule', '{user,customer}', 'enqueue_rule_test'),
       ('test_log_stream', '{user,service_role,customer}', 'request_stream_test'),
-      ('update_alert_incident', '{user}', null),
-      ('update_alert_rule', '{user,service_role}', null),
+      ('update_alert_incident', '{user,customer}', 'change_alert_incidents'),
+      ('update_alert_rule', '{user,service_role,customer}', 'change_alert_rule'),
       ('update_error_group', '{user}', null),
       ('update_ingest_rule', '{user,service_role}', null),
       ('update_log_dashboard', '{user}', null),
@@ -19269,7 +20010,11 @@ begin
     cross join lateral unnest(p.operations) n (name)
     left join logloom_private.reading_operations() o on o.operation = n.name
     where p.part = any (p_parts)
-      and (p_of_view is null or n.name = any (p_of_view) or o.in_views is not true)
+      and (
+        p_of_view is null or n.name = any (p_of_view) or o.in_views is not true
+        -- These are about the customer's own rules, not about those of the view.
+        or p.part = 'alerts' and n.name in ('list_alert_history', 'list_alert_rules')
+      )
   );
 end;
 $function$;
@@ -19418,44 +20163,6 @@ begin
   from groups o
   left join logloom.error_groups g
     on g.tenant_id = p_tenant_id and g.fingerprint = o.target;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.page_of_addresses (
-  p_limit integer,
-  p_after text
-)
-  RETURNS SETOF public.logloom_notification_address
-  LANGUAGE plpgsql
-  STABLE
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
-  AS $function$
--- definer because no API role reads codes or the users of Auth
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_limit constant integer := logloom_private.list_limit(p_limit);
-begin
-  return query
-  with page as materialized (
-    select distinct lower(r.notification_config ->> 'email') as mailbox
-    from logloom.alert_rules r
-    where r.tenant_id = v_tenant_id and 'email' = any(r.notification_destinations)
-      and r.notification_config ->> 'email' is not null
-      and (p_after is null or lower(r.notification_config ->> 'email') > lower(p_after))
-    order by 1
-    limit v_limit
-  )
-  select
-    p.mailbox, logloom_private.address_is_confirmed(v_tenant_id, p.mailbox), a.confirmed_at,
-    case when a.code_expires_at > now() then a.code_expires_at end,
-    case when a.code_expires_at > now()
-      then greatest(logloom_private.confirmation_tries() - a.tries, 0) end
-  from page p
-  left join logloom_private.notification_addresses a
-    on a.tenant_id = v_tenant_id and a.mailbox = p.mailbox
-  order by p.mailbox;
 end;
 $function$;
 
@@ -19728,6 +20435,32 @@ CREATE OR REPLACE FUNCTION logloom_private.partition_name (
   STABLE
 RETURN to_char((p_day)::timestamp WITH time zone, '"logs_"YYYY_MM_DD'::text);
 
+CREATE OR REPLACE FUNCTION logloom_private.pause_rules_of_member()
+  RETURNS TRIGGER
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes audit events
+begin
+  with paused as (
+    update logloom.alert_rules r
+    set enabled = false, updated_at = now()
+    where r.tenant_id = old.tenant_id and r.created_by = old.user_id
+      and r.view_id is not null and r.enabled
+      and logloom_private.customer_of_view(r.view_id) is null
+    returning r.*
+  )
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  select
+    p.tenant_id, logloom_private.actor(), 'alert_rule.paused', p.rule_id::text,
+    jsonb_build_object('name', p.name, 'created_by', p.created_by, 'view_id', p.view_id)
+  from paused p;
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.pause_stream (
   p_stream logloom.log_streams,
   p_reason text
@@ -19972,6 +20705,20 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.person_in_scope (
+  p_scope logloom_private.reading_scope
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return case when p_scope.customer is null then logloom_private.require_user_id()
+    else logloom_private.actor() end;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.plain_comparison (
   p_leaf jsonb
 )
@@ -20179,13 +20926,17 @@ begin
     ('portal.plan_is_full', 400, 'There is no room for another %s',
       'Your provider can make room for it.',
       'A customer''s log stream or alert rule counts against the plan of the tenant, too.'),
-    ('portal.view_is_of_session', 400, 'Portal sessions take no p_view_id',
-      'Leave it out: the session says which records are read.', null),
+    ('portal.not_for_customers', 400, 'Portal sessions take no %s',
+      'Leave it out: the session says which records are read.',
+      'A customer sent a parameter that only users of the tenant may send.'),
     ('portal.thing_is_held', 403, 'Your provider has stopped this %s',
       'Only your provider can start it again.',
       'An admin disabled it, or it is paused because its maker is no longer an admin.'),
     ('portal.thing_is_of_customer', 403, 'This %s belongs to a customer',
       'You can enable, disable, test and delete it. Only the customer changes the rest.', null),
+    ('portal.variables_are_invalid', 400,
+      'Invalid p_variables: at most 20 names with texts of at most 200 characters',
+      'A name has 1 to 60 of A-Z, a-z, 0-9 and _, as after $ in a panel''s query.', null),
     ('portal.session_not_found', 404, 'Portal session not found',
       'list_log_portal_sessions shows the sessions of this tenant.', null),
     ('portal.too_many_requests', 429, 'Rate limit exceeded: %s portal requests per minute',
@@ -20216,10 +20967,24 @@ begin
       ('exports', '{export_logs,search_logs,validate_query}'),
       ('errors', '{get_error_group,list_error_groups,validate_query}'),
       ('audit', '{list_audit_events,validate_query}'),
+      -- Panels read with log_stats and log_series, the menus of variables with list_log_fields.
+      (
+        'dashboards',
+        '{get_log_dashboard,list_log_dashboards,list_log_fields,log_series,log_stats,'
+          'validate_query}'
+      ),
       (
         'streams',
         '{create_log_stream,delete_log_stream,get_log_secret_scope,get_log_stream,'
           'list_log_stream_failures,list_log_streams,test_log_stream,update_log_stream,'
+          'validate_query}'
+      ),
+      (
+        'alerts',
+        '{acknowledge_alert,confirm_alert_address,create_alert_rule,delete_alert_rule,'
+          'get_alert_incident,get_alert_rule,get_log_secret_scope,list_alert_addresses,'
+          'list_alert_history,list_alert_incidents,list_alert_rules,preview_alert_rule,'
+          'rotate_alert_webhook_secret,test_alert_rule,update_alert_incident,update_alert_rule,'
           'validate_query}'
       ),
       ('usage', '{get_tenant_usage,validate_query}')
@@ -20495,19 +21260,16 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.preview_windows (
-  p_tenant_id text,
-  p_rule      logloom.alert_rules
+  p_scope logloom_private.reading_scope,
+  p_rule  logloom.alert_rules
 )
   RETURNS public.logloom_alert_preview
   LANGUAGE plpgsql
   STABLE
-  SECURITY DEFINER
   SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because the compiler's SQL would use no index under row-level security
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_tenant_id constant text := p_scope.tenant_id;
   v_max_groups constant integer := (select s.search_groups from logloom_private.settings s);
   v_query logloom_private.compiled_query;
   v_source text;
@@ -20516,12 +21278,11 @@ declare
   v_result public.logloom_alert_preview;
 begin
   p_rule.tenant_id := v_tenant_id;
-  perform logloom_private.take_search_slot(
-    logloom_private.scope_of_view(v_tenant_id, p_rule.view_id)
-  );
-  perform logloom_private.check_rule_query(p_rule.query_dsl);
-  v_query := logloom_private.compile_rule(
-    v_tenant_id, p_rule.query_dsl, p_rule.view_id
+  perform
+    logloom_private.take_search_slot(p_scope),
+    logloom_private.check_rule_query(v_tenant_id, p_rule.query_dsl);
+  v_query := logloom_private.scoped_query(
+    p_scope, logloom_private.parse_query(p_rule.query_dsl), p_rule.query_dsl
   );
   v_query.filter := logloom_private.filter_by_scan_slot(v_query.tree);
   if v_query.names_now then
@@ -20876,7 +21637,9 @@ begin
     v_notification.address
   );
   if v_notification.channel = 'email'
-    and not logloom_private.address_is_confirmed(v_tenant_id, v_address)
+    and not logloom_private.address_is_confirmed(
+      v_tenant_id, v_notification.customer, v_address
+    )
   then
     perform logloom_private.refuse('notifications.address_is_not_confirmed');
   end if;
@@ -23480,6 +24243,50 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.read_alert_addresses (
+  p_scope logloom_private.reading_scope,
+  p_limit integer,
+  p_after text
+)
+  RETURNS SETOF public.logloom_notification_address
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role reads codes or the users of Auth
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'list_alert_addresses', null, 'member');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+begin
+  return query
+  with page as materialized (
+    select distinct lower(r.notification_config ->> 'email') as mailbox
+    from logloom.alert_rules r
+    where r.tenant_id = v_tenant_id and 'email' = any(r.notification_destinations)
+      and r.notification_config ->> 'email' is not null
+      and logloom_private.customer_of_view(r.view_id) is not distinct from v_scope.customer
+      and (p_after is null or lower(r.notification_config ->> 'email') > lower(p_after))
+    order by 1
+    limit v_limit
+  )
+  select
+    p.mailbox, logloom_private.address_is_confirmed(v_tenant_id, v_scope.customer, p.mailbox),
+    a.confirmed_at,
+    case when a.code_expires_at > now() then a.code_expires_at end,
+    case when a.code_expires_at > now()
+      then greatest(logloom_private.confirmation_tries() - a.tries, 0) end
+  from page p
+  left join logloom_private.notification_addresses a
+    on a.tenant_id = v_tenant_id and a.mailbox = p.mailbox
+    and a.customer is not distinct from v_scope.customer
+  order by p.mailbox;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.read_alert_group (
   p_group_id    bigint,
   p_needed_from timestamp with time zone,
@@ -23608,10 +24415,9 @@ CREATE OR REPLACE FUNCTION logloom_private.read_alert_history (
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'list_alert_history', p_tenant_id);
-  v_sees_addresses constant boolean := logloom_private.sees_addresses(v_scope);
-  v_shows_since constant timestamptz := (
-    select v.shows_since from logloom.log_views v where v.view_id = v_scope.view_id
-  );
+  v_is_customer constant boolean := logloom_private.manages_alerts(v_scope);
+  v_sees_addresses constant boolean := v_is_customer or logloom_private.sees_addresses(v_scope);
+  v_views constant uuid[] := logloom_private.views_of_alerts(v_scope);
   v_limit constant integer := logloom_private.list_limit(p_limit);
   v_from constant timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
   v_to constant timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
@@ -23621,8 +24427,11 @@ declare
       select h.triggered_at from logloom.alert_history h
       where h.tenant_id = v_scope.tenant_id and h.alert_id = p_after
         and (
-          v_scope.view_id is null
-          or h.view_id = v_scope.view_id and h.triggered_at >= v_shows_since
+          v_views is null
+          or h.view_id = any (v_views)
+            and h.triggered_at >= (
+              select v.shows_since from logloom.log_views v where v.view_id = h.view_id
+            )
         )
     )
   );
@@ -23647,8 +24456,11 @@ begin
       from logloom.alert_history h
       where h.tenant_id = v_scope.tenant_id
         and (
-          v_scope.view_id is null
-          or h.view_id = v_scope.view_id and h.triggered_at >= v_shows_since
+          v_views is null
+          or h.view_id = any (v_views)
+            and h.triggered_at >= (
+              select v.shows_since from logloom.log_views v where v.view_id = h.view_id
+            )
         )
         and (p_rule_id is null or h.rule_id = p_rule_id)
         and (v_from is null or h.triggered_at >= v_from)
@@ -23660,10 +24472,178 @@ begin
     ) h
   ) h
   left join logloom.alert_incidents i on i.incident_id = (h.alert).incident_id
-  cross join lateral logloom_private.alert_entry_of(h.alert, i.resolved_at, v_sees_addresses) e
+  cross join lateral logloom_private.alert_entry_of(
+    h.alert, i.resolved_at, v_sees_addresses, not v_is_customer
+  ) e
   -- A group can be as long as a message.
   where coalesce(h.bytes_before, 0) < logloom_private.list_bytes()
   order by (h.alert).triggered_at desc, (h.alert).alert_id desc;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_alert_incident (
+  p_scope       logloom_private.reading_scope,
+  p_incident_id uuid
+)
+  RETURNS public.logloom_alert_incident_details
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because portal sessions have no rights on tables, and no API role reads the outbox
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'get_alert_incident', null, 'member');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_row logloom.alert_incidents;
+  v_item public.logloom_alert_incident;
+begin
+  perform logloom_private.require_parameter('p_incident_id', p_incident_id is null);
+  select i.* into v_row
+  from logloom.alert_incidents i
+  where i.tenant_id = v_tenant_id and i.incident_id = p_incident_id
+    and logloom_private.is_managed(v_scope, i.view_id)
+    -- As in the list: what was found before the host's view changed is not shown.
+    and (v_scope.kind = 'token' or i.opened_at >= (
+      select v.shows_since from logloom.log_views v where v.view_id = i.view_id
+    ));
+  if not found then
+    perform logloom_private.refuse('alerts.incident_not_found');
+  end if;
+  v_item := logloom_private.alert_incident_for(
+    v_scope, v_row, logloom_private.addresses_in_incidents(v_tenant_id, array[p_incident_id])
+  );
+  return row(
+    v_item.incident_id, v_item.tenant_id, v_item.rule_id, v_item.rule_name, v_item.query_dsl,
+    v_item.window_minutes, v_item."group", v_item.state, v_item.opened_at, v_item.last_fired_at,
+    v_item.resolved_at, v_item.resolution, v_item.fired_count, v_item.value, v_item.peak_value,
+    v_item.threshold, v_item.comparison, v_item.acknowledged_at, v_item.acknowledged_by,
+    array(
+      select logloom_private.alert_entry_of(
+        h, v_row.resolved_at, true, v_scope.customer is null
+      )
+      from logloom.alert_history h
+      where h.tenant_id = v_tenant_id and h.incident_id = p_incident_id
+      order by h.triggered_at desc, h.alert_id desc
+      limit 100
+    ),
+    logloom_private.deliveries_of_incident(v_tenant_id, p_incident_id),
+    v_item.assigned_at, v_item.assigned_by, v_item.assigned_to, v_item.noted_at, v_item.noted_by,
+    v_item.note
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_alert_incidents (
+  p_scope     logloom_private.reading_scope,
+  p_tenant_id text,
+  p_rule_id   uuid,
+  p_state     text,
+  p_limit     integer,
+  p_after     uuid
+)
+  RETURNS SETOF public.logloom_alert_incident
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because portal sessions have no rights on tables
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'list_alert_incidents', p_tenant_id, 'member');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_views constant uuid[] := logloom_private.views_of_alerts(v_scope);
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_list_bytes constant integer := logloom_private.list_bytes();
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'incident', 'incident_id',
+    (
+      select i.opened_at from logloom.alert_incidents i
+      where i.tenant_id = v_tenant_id and i.incident_id = p_after
+        and (v_views is null or i.view_id = any (v_views))
+    )
+  );
+begin
+  if p_state not in ('open', 'acknowledged', 'resolved', 'unresolved') then
+    perform logloom_private.refuse('alerts.incident_state_is_unknown');
+  end if;
+  return query
+  with page as materialized (
+    select b.incident
+    from (
+      select
+        l.incident,
+        -- A group can be as long as a message.
+        sum(
+          octet_length(concat((l.incident)."group", (l.incident).query_dsl, (l.incident).note))
+        ) over (
+          order by (l.incident).opened_at desc, (l.incident).incident_id desc
+          rows between unbounded preceding and 1 preceding
+        ) as bytes_before
+      from (
+        select i as incident
+        from logloom.alert_incidents i
+        where i.tenant_id = v_tenant_id
+          and (
+            v_views is null
+            or i.view_id = any (v_views)
+              and i.opened_at >= (
+                select v.shows_since from logloom.log_views v where v.view_id = i.view_id
+              )
+          )
+          and (p_rule_id is null or i.rule_id = p_rule_id)
+          and (p_state is null or (i.resolved_at is not null) = (p_state = 'resolved'))
+          and (
+            p_state is null or p_state in ('resolved', 'unresolved')
+            or (i.acknowledged_at is not null) = (p_state = 'acknowledged')
+          )
+          and (p_after is null or (i.opened_at, i.incident_id) < (v_after, p_after))
+        order by i.opened_at desc, i.incident_id desc
+        limit v_limit
+      ) l
+    ) b
+    where coalesce(b.bytes_before, 0) < v_list_bytes
+  )
+  select s.*
+  from page p
+  cross join logloom_private.addresses_in_incidents(
+    v_tenant_id, array(select (a.incident).incident_id from page a)
+  ) n (addresses)
+  cross join lateral logloom_private.alert_incident_for(v_scope, p.incident, n.addresses) s
+  order by (p.incident).opened_at desc, (p.incident).incident_id desc;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_alert_rule (
+  p_scope   logloom_private.reading_scope,
+  p_rule_id uuid
+)
+  RETURNS public.logloom_alert_rule
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because portal sessions have no rights on tables
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'get_alert_rule', null, 'member');
+  v_row logloom.alert_rules;
+begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  select r.* into v_row
+  from logloom.alert_rules r
+  where r.tenant_id = v_scope.tenant_id and r.rule_id = p_rule_id
+    and logloom_private.is_managed(v_scope, r.view_id);
+  if not found then
+    perform logloom_private.refuse('alerts.rule_not_found');
+  end if;
+  return logloom_private.alert_rule_for(v_scope, v_row);
 end;
 $function$;
 
@@ -23684,14 +24664,14 @@ CREATE OR REPLACE FUNCTION logloom_private.read_alert_rules (
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'list_alert_rules', p_tenant_id);
-  v_sees_addresses constant boolean := logloom_private.sees_addresses(v_scope);
+  v_views constant uuid[] := logloom_private.views_of_alerts(v_scope);
   v_limit constant integer := logloom_private.list_limit(p_limit);
   v_after constant timestamptz := logloom_private.page_place(
     p_after::text, 'alert rule', 'rule_id',
     (
       select r.created_at from logloom.alert_rules r
       where r.tenant_id = v_scope.tenant_id and r.rule_id = p_after
-        and (v_scope.view_id is null or r.view_id = v_scope.view_id)
+        and (v_views is null or r.view_id = any (v_views))
     )
   );
 begin
@@ -23705,10 +24685,10 @@ begin
         rows between unbounded preceding and 1 preceding
       ) end as bytes_before
     from (
-      select logloom_private.alert_rule_for(r, v_sees_addresses, v_scope.view_id) as item
+      select logloom_private.alert_rule_for(v_scope, r) as item
       from logloom.alert_rules r
       where r.tenant_id = v_scope.tenant_id
-        and (v_scope.view_id is null or r.view_id = v_scope.view_id)
+        and (v_views is null or r.view_id = any (v_views))
         and (p_after is null or (r.created_at, r.rule_id) < (v_after, p_after))
       order by r.created_at desc, r.rule_id desc
       limit v_limit
@@ -24607,6 +25587,78 @@ exception when query_canceled or lock_not_available then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.read_log_dashboard (
+  p_scope        logloom_private.reading_scope,
+  p_dashboard_id uuid
+)
+  RETURNS public.logloom_log_dashboard
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because viewers and portal sessions have no rights on tables
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.scope_of_dashboards(p_scope, 'get_log_dashboard');
+  v_row logloom.log_dashboards;
+begin
+  perform logloom_private.require_parameter('p_dashboard_id', p_dashboard_id is null);
+  select d.* into v_row from logloom_private.shown_dashboards(v_scope, p_dashboard_id) d;
+  if not found then
+    perform logloom_private.refuse('dashboards.not_found');
+  end if;
+  return logloom_private.log_dashboard_for(v_row, v_scope);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_dashboards (
+  p_scope logloom_private.reading_scope,
+  p_limit integer,
+  p_after uuid
+)
+  RETURNS SETOF public.logloom_log_dashboard
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because viewers and portal sessions have no rights on tables
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.scope_of_dashboards(p_scope, 'list_log_dashboards');
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'dashboard', 'dashboard_id',
+    case when p_after is not null then (
+      select d.created_at from logloom_private.shown_dashboards(v_scope, p_after) d
+    ) end
+  );
+begin
+  return query
+  select (p.item).*
+  from (
+    select
+      o.item,
+      -- The list stops after list_bytes.
+      sum(octet_length(to_json(o.item)::text)) over (
+        rows between unbounded preceding and 1 preceding
+      ) as bytes_before
+    from (
+      select o as item
+      from logloom_private.shown_dashboards(v_scope) d
+      cross join lateral logloom_private.log_dashboard_for(d, v_scope) o
+      where p_after is null or (d.created_at, d.dashboard_id) < (v_after, p_after)
+      order by d.created_at desc, d.dashboard_id desc
+      limit v_limit
+    ) o
+  ) p
+  where coalesce(p.bytes_before, 0) < logloom_private.list_bytes();
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.read_log_export (
   p_scope     logloom_private.reading_scope,
   p_query_dsl text,
@@ -25340,6 +26392,80 @@ exception when query_canceled or lock_not_available then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.read_rule_preview (
+  p_scope            logloom_private.reading_scope,
+  p_tenant_id        text,
+  p_rule_id          uuid,
+  p_query_dsl        text,
+  p_threshold        double precision,
+  p_comparison       text,
+  p_window_minutes   integer,
+  p_cooldown_minutes integer,
+  p_view_id          uuid,
+  p_for_minutes      integer,
+  p_baseline         jsonb
+)
+  RETURNS public.logloom_alert_preview
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because the compiler's SQL would use no index under row-level security
+declare
+  v_scope logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'preview_alert_rule', p_tenant_id, 'member');
+  v_rule logloom.alert_rules;
+begin
+  perform logloom_private.refuse_for_customer(v_scope, 'p_view_id', p_view_id is not null);
+  if p_rule_id is not null then
+    select r.* into v_rule
+    from logloom.alert_rules r
+    where r.tenant_id = v_scope.tenant_id and r.rule_id = p_rule_id
+      and logloom_private.is_managed(v_scope, r.view_id);
+    if not found then
+      perform logloom_private.refuse('alerts.rule_not_found');
+    elsif v_rule.kind = 'new_error' then
+      perform logloom_private.refuse('alerts.new_error_has_no_preview');
+    end if;
+  end if;
+  v_rule.view_id := coalesce(p_view_id, v_rule.view_id);
+  v_rule.query_dsl := coalesce(p_query_dsl, v_rule.query_dsl);
+  v_rule.comparison := coalesce(p_comparison, v_rule.comparison);
+  v_rule.window_minutes := coalesce(p_window_minutes, v_rule.window_minutes);
+  v_rule.cooldown_minutes := coalesce(p_cooldown_minutes, v_rule.cooldown_minutes, 0);
+  v_rule.for_minutes := coalesce(p_for_minutes, v_rule.for_minutes, 0);
+  perform logloom_private.require_parameter('p_query_dsl', v_rule.query_dsl is null);
+  v_rule := logloom_private.with_baseline(v_rule, p_baseline, p_threshold);
+  perform logloom_private.require_parameter('p_comparison', v_rule.comparison is null);
+  perform logloom_private.require_parameter('p_window_minutes', v_rule.window_minutes is null);
+  if not (v_rule.threshold > '-Infinity' and v_rule.threshold < 'Infinity') then
+    perform logloom_private.refuse('alerts.alert_rules_threshold_is_finite');
+  elsif v_rule.comparison not in ('gt', 'gte', 'lt', 'lte', 'eq', 'neq') then
+    perform logloom_private.refuse('alerts.alert_rules_comparison_is_known');
+  elsif v_rule.baseline_days is not null
+    and (v_rule.threshold not between 0.01 and 1000 or v_rule.comparison in ('eq', 'neq'))
+  then
+    perform logloom_private.refuse('alerts.alert_rules_baseline_is_valid');
+  elsif v_rule.window_minutes not between 1 and 1440 then
+    perform logloom_private.refuse('alerts.alert_rules_window_is_valid');
+  elsif v_rule.cooldown_minutes not between 0 and 10080 then
+    perform logloom_private.refuse('alerts.alert_rules_cooldown_is_valid');
+  elsif v_rule.for_minutes not between 0 and 1440 then
+    perform logloom_private.refuse('alerts.alert_rules_for_minutes_are_valid');
+  end if;
+  -- A session has no rule's view before its first rule.
+  if v_scope.kind = 'token' or v_rule.view_id is not null then
+    v_scope := logloom_private.scope_of_view(v_scope.tenant_id, v_rule.view_id);
+  end if;
+  return logloom_private.preview_windows(v_scope, v_rule);
+exception when query_canceled then
+  perform logloom_private.refuse('alerts.preview_took_too_long');
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.read_secret_scope (
   p_scope     logloom_private.reading_scope,
   p_tenant_id text,
@@ -25421,7 +26547,8 @@ $function$;
 CREATE OR REPLACE FUNCTION logloom_private.read_tenant_usage (
   p_scope     logloom_private.reading_scope,
   p_tenant_id text,
-  p_months    integer
+  p_months    integer,
+  p_services  integer
 )
   RETURNS public.logloom_usage
   LANGUAGE plpgsql
@@ -25447,13 +26574,18 @@ begin
     perform logloom_private.refuse('tenants.not_found');
   elsif v_months not between 1 and 24 then
     perform logloom_private.refuse('usage.months_are_out_of_range');
+  elsif p_services not between 1 and 50 then
+    perform logloom_private.refuse('usage.services_are_out_of_range');
   end if;
   v_from := v_month - make_interval(months => v_months - 1);
 
-  -- 1. Events and bytes by day and month
+  -- 1. Events and bytes by day, month and service
   v_result.tenant_id := v_tenant.tenant_id;
   v_result.month := to_char(v_month, 'YYYY-MM');
   v_result.resets_at := (v_month + interval '1 month') at time zone 'UTC';
+  -- The days are read last, so that they have all events of the services.
+  v_result.services :=
+    logloom_private.usage_by_service(v_tenant.tenant_id, v_from, p_services);
   v_result.days := array(
     select row(u.day, u.events, u.bytes)::public.logloom_usage_day
     from logloom_private.usage_of(v_tenant.tenant_id, v_from) u
@@ -25858,6 +26990,23 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.refuse_for_customer (
+  p_scope   logloom_private.reading_scope,
+  p_what    text,
+  p_is_sent boolean
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_scope.customer is not null and p_is_sent then
+    perform logloom_private.refuse('portal.not_for_customers', p_what);
+  end if;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.refuse_in_document (
   p_state   text,
   p_message text,
@@ -26117,6 +27266,29 @@ CREATE OR REPLACE FUNCTION logloom_private.remainder_name (
   STABLE
 RETURN to_char((p_day)::timestamp WITH time zone, '"logs_remaining_"YYYY_MM_DD'::text);
 
+CREATE OR REPLACE FUNCTION logloom_private.remove_alert_rule (
+  p_scope     logloom_private.reading_scope,
+  p_rule_id   uuid,
+  p_tenant_id text
+)
+  RETURNS public.logloom_success
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because portal sessions have no rights on tables
+declare
+  v_row logloom.alert_rules;
+begin
+  v_row := logloom_private.locked_rule(
+    logloom_private.managing_scope(p_scope, 'delete_alert_rule', p_tenant_id, 'member'), p_rule_id
+  );
+  delete from logloom.alert_rules r where r.rule_id = v_row.rule_id;
+  return row(true)::public.logloom_success;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.remove_log_stream (
   p_scope     logloom_private.reading_scope,
   p_stream_id uuid,
@@ -26249,6 +27421,7 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.replace_webhook_secret (
+  p_scope   logloom_private.reading_scope,
   p_rule_id uuid
 )
   RETURNS public.logloom_webhook_secret
@@ -26259,14 +27432,16 @@ CREATE OR REPLACE FUNCTION logloom_private.replace_webhook_secret (
   AS $function$
 -- definer because no API role reaches the secrets
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'rotate_alert_webhook_secret', null, 'member');
   v_result public.logloom_webhook_secret;
 begin
   perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   insert into logloom_private.webhook_secrets as w (rule_id)
   select r.rule_id
   from logloom.alert_rules r
-  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
+  where r.tenant_id = v_scope.tenant_id and r.rule_id = p_rule_id
+    and logloom_private.is_managed(v_scope, r.view_id)
   on conflict (rule_id) do update
   set previous_secret = w.secret,
     previous_valid_until = now() + interval '24 hours',
@@ -26387,7 +27562,8 @@ declare
   v_mailbox constant text := lower(v_address);
   v_mailed constant text := 'The address is not confirmed: confirm_alert_address takes the code '
     'that is mailed to it';
-  v_codes_per_tenant constant integer := 10;
+  v_customer constant text := logloom_private.customer_of_view(p_rule.view_id);
+  v_codes_per_owner constant integer := case when v_customer is null then 10 else 5 end;
   v_codes_per_address constant integer := 3;
   v_mails record;
 begin
@@ -26395,7 +27571,7 @@ begin
     logloom_private.lock_key('notifications'), hashtext(p_rule.tenant_id)
   );
   select
-    count(*) as of_tenant, count(*) filter (where m.is_to_address) as to_address,
+    count(*) as of_owner, count(*) filter (where m.is_to_address) as to_address,
     max(m.created_at) filter (where m.is_to_address) as last_at,
     bool_or(m.is_to_address and m.status = 'pending') as is_under_way
   into v_mails
@@ -26403,6 +27579,7 @@ begin
     select n.*, lower(n.address) = v_mailbox as is_to_address
     from logloom_private.notifications n
     where n.tenant_id = p_rule.tenant_id and n.purpose = 'confirmation'
+      and n.customer is not distinct from v_customer
       and n.created_at > now() - logloom_private.confirmation_lifetime()
   ) m;
   -- All rules with the address share one code.
@@ -26411,23 +27588,43 @@ begin
     or not p_is_repeat and exists (
       select
       from logloom_private.notification_addresses a
-      where a.tenant_id = p_rule.tenant_id and a.mailbox = v_mailbox
+      where a.tenant_id = p_rule.tenant_id and a.customer is not distinct from v_customer
+        and a.mailbox = v_mailbox
         and a.code_expires_at > now() and a.tries < logloom_private.confirmation_tries()
     )
   then
     return v_mailed;
-  elsif v_mails.of_tenant >= v_codes_per_tenant or v_mails.to_address >= v_codes_per_address then
+  elsif v_mails.of_owner >= v_codes_per_owner or v_mails.to_address >= v_codes_per_address then
     return 'The address is not confirmed, and no more codes are mailed today';
   end if;
   -- The code is created when the mail is sent.
   insert into logloom_private.notifications (
-    tenant_id, rule_id, purpose, channel, address, body, expires_at
+    tenant_id, customer, rule_id, purpose, channel, address, body, expires_at
   )
   values (
-    p_rule.tenant_id, p_rule.rule_id, 'confirmation', 'email', v_address,
+    p_rule.tenant_id, v_customer, p_rule.rule_id, 'confirmation', 'email', v_address,
     '{"type": "address.confirmation"}', now() + logloom_private.notification_lifetime()
   );
   return v_mailed;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.request_confirmation_of_rule()
+  RETURNS TRIGGER
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes to the outbox
+begin
+  if not logloom_private.address_is_confirmed(
+    new.tenant_id, logloom_private.customer_of_view(new.view_id),
+    logloom_private.channel_address('email', new.notification_config, '{}')
+  ) then
+    perform logloom_private.request_confirmation(new, false);
+  end if;
+  return null;
 end;
 $function$;
 
@@ -26680,6 +27877,33 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.require_room_for_address (
+  p_tenant_id text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_max constant integer :=
+    (logloom_private.plan_of(p_tenant_id)).max_notification_addresses;
+begin
+  for v_try in 1..2 loop
+    if (
+      select count(*) < v_max
+      from logloom_private.notification_addresses a
+      where a.tenant_id = p_tenant_id and a.confirmed_at is not null
+    ) then
+      return;
+    end if;
+    delete from logloom_private.notification_addresses a
+    where a.tenant_id = p_tenant_id and a.confirmed_at is not null
+      and not logloom_private.rule_names_address(p_tenant_id, a.customer, a.mailbox);
+  end loop;
+  perform logloom_private.refuse('notifications.no_room_for_address', v_max::text);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.require_room_for_baseline (
   p_tenant_id text,
   p_baseline  jsonb,
@@ -26729,6 +27953,35 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.require_room_for_rule (
+  p_scope logloom_private.reading_scope
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_feature public.logloom_plan_feature;
+begin
+  if p_scope.customer is null then
+    perform logloom_private.require_room_for('alerts', p_scope.tenant_id);
+    return;
+  end if;
+  perform
+    logloom_private.hold_tenant(p_scope.tenant_id),
+    logloom_private.require_room_for_customer(p_scope, 'rules', 10, (
+      select count(*)
+      from logloom.alert_rules r
+      where r.tenant_id = p_scope.tenant_id
+        and logloom_private.customer_of_view(r.view_id) = p_scope.customer
+    ));
+  v_feature := logloom_private.feature_of(p_scope.tenant_id, 'alerts');
+  if v_feature."currentCount" >= v_feature."maxCount" then
+    perform logloom_private.refuse('portal.plan_is_full', 'alert rule');
+  end if;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.require_room_for_stream (
   p_scope logloom_private.reading_scope
 )
@@ -26758,6 +28011,43 @@ begin
       perform logloom_private.refuse('portal.plan_is_full', 'log stream');
     end if;
     perform logloom_private.refuse('streams.no_room', v_max::text);
+  end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.require_room_for_test (
+  p_tenant_id text,
+  p_customer  text,
+  p_kind      text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_limit constant integer := logloom_private.channel_limit(p_kind, p_tenant_id, p_customer);
+  v_room_at timestamptz;
+begin
+  if v_limit = 0 then
+    v_room_at := now() + interval '1 hour';
+  else
+    select n.created_at + interval '1 hour' into v_room_at
+    from logloom_private.notifications n
+    where n.tenant_id = p_tenant_id and n.purpose = 'test'
+      and n.customer is not distinct from p_customer
+      and logloom_private.channel_kind(n.channel) = p_kind
+      and n.created_at > now() - interval '1 hour'
+    order by n.created_at desc
+    offset v_limit - 1
+    limit 1;
+  end if;
+  if v_room_at is not null then
+    perform logloom_private.refuse_for_now(
+      ceil(extract(epoch from v_room_at - now()))::integer,
+      'notifications.no_room_for_test',
+      v_limit::text,
+      p_kind
+    );
   end if;
 end;
 $function$;
@@ -27427,6 +28717,27 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.rule_names_address (
+  p_tenant_id text,
+  p_customer  text,
+  p_mailbox   text
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return exists (
+    select
+    from logloom.alert_rules r
+    where r.tenant_id = p_tenant_id and 'email' = any(r.notification_destinations)
+      and lower(r.notification_config ->> 'email') = p_mailbox
+      and logloom_private.customer_of_view(r.view_id) is not distinct from p_customer
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.rule_results (
   p_query logloom_private.compiled_query
 )
@@ -27949,7 +29260,8 @@ $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.scope_in_view (
   p_scope   logloom_private.reading_scope,
-  p_view_id uuid
+  p_view_id uuid,
+  p_now     timestamp with time zone      DEFAULT now()
 )
   RETURNS logloom_private.reading_scope
   LANGUAGE plpgsql
@@ -27970,14 +29282,12 @@ begin
     p_scope.operations := v_view.operations;
     p_scope.hidden_fields := nullif(v_view.hidden_fields, '{}');
   elsif v_view.parent_view_id is not null then
-    p_scope := logloom_private.scope_in_view(p_scope, v_view.parent_view_id);
+    p_scope := logloom_private.scope_in_view(p_scope, v_view.parent_view_id, p_now);
   end if;
   p_scope.view_id := v_view.view_id;
   if v_view.query_dsl is not null then
     begin
-      p_scope.filter := logloom_private.both_filters(
-        p_scope.filter, (logloom_private.parse_query(v_view.query_dsl)).tree
-      );
+      p_scope := logloom_private.narrowed_scope(p_scope, v_view.query_dsl, p_now);
     exception when sqlstate 'PT400' then
       if v_view.customer is not null then
         perform logloom_private.refuse('callers.portal_query_is_broken');
@@ -27986,6 +29296,26 @@ begin
     end;
   end if;
   return p_scope;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.scope_of_dashboards (
+  p_scope     logloom_private.reading_scope,
+  p_operation text
+)
+  RETURNS logloom_private.reading_scope
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_scope is null then
+    -- Raises PT403 for a viewer without a view
+    p_scope := logloom_private.scope_of_token(null);
+    perform logloom_private.require_writing_client(logloom_private.claims());
+    return p_scope;
+  end if;
+  return logloom_private.checked_scope(p_scope, p_operation);
 end;
 $function$;
 
@@ -28052,9 +29382,7 @@ begin
   end if;
   if p_session.query_dsl is not null then
     begin
-      v_scope.filter := logloom_private.both_filters(
-        v_scope.filter, (logloom_private.parse_query(p_session.query_dsl)).tree
-      );
+      v_scope := logloom_private.narrowed_scope(v_scope, p_session.query_dsl);
     exception when sqlstate 'PT400' then
       perform logloom_private.refuse('callers.portal_query_is_broken');
     end;
@@ -28101,7 +29429,8 @@ $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.scope_of_view (
   p_tenant_id text,
-  p_view_id   uuid
+  p_view_id   uuid,
+  p_now       timestamp with time zone DEFAULT now()
 )
   RETURNS logloom_private.reading_scope
   LANGUAGE plpgsql
@@ -28114,7 +29443,7 @@ begin
   v_scope.tenant_id := p_tenant_id;
   v_scope.kind := 'view';
   if p_view_id is not null then
-    v_scope := logloom_private.scope_in_view(v_scope, p_view_id);
+    v_scope := logloom_private.scope_in_view(v_scope, p_view_id, p_now);
   end if;
   return v_scope;
 end;
@@ -28134,6 +29463,7 @@ begin
   if p_scope.filter is null and p_scope.hidden_fields is null then
     return p_query;
   end if;
+  p_query.names_now := p_query.names_now or p_scope.names_now is true;
   perform logloom_private.refuse_hidden_fields(p_query, p_query_dsl, p_scope.hidden_fields);
   p_query.hidden_fields := p_scope.hidden_fields;
   if p_query.hidden_fields is not null then
@@ -29347,7 +30677,33 @@ RETURN
   (p_row).notify_on_recovery,
   (p_row).for_minutes,
   (p_row).on_absent,
-  (p_row).group_wait_seconds, logloom_private.shown_secrets((p_row).notification_secrets), logloom_private.shown_baseline(p_row), (p_row).kind, logloom_private.late_seconds(p_row));
+  (p_row).group_wait_seconds,
+  logloom_private.shown_secrets((p_row).notification_secrets),
+  logloom_private.shown_baseline(p_row), logloom_private.customer_of_view((p_row).view_id), (p_row).held_at, (p_row).kind, logloom_private.late_seconds(p_row));
+
+CREATE OR REPLACE FUNCTION logloom_private.shown_dashboards (
+  p_scope        logloom_private.reading_scope,
+  p_dashboard_id uuid                          DEFAULT NULL::uuid
+)
+  RETURNS SETOF logloom.log_dashboards
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_user_id constant text := case
+    when p_scope.kind = 'token' and p_scope.view_id is null then logloom_private.current_user_id()
+  end;
+begin
+  return query
+  select d.*
+  from logloom.log_dashboards d
+  where d.tenant_id = p_scope.tenant_id
+    and (p_dashboard_id is null or d.dashboard_id = p_dashboard_id)
+    and (d.is_shared or d.created_by = v_user_id)
+    and (p_scope.kind = 'token' or d.in_portal);
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.silence_of_alert (
   p_tenant_id text,
@@ -30440,6 +31796,20 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.stream_may_read (
+  p_stream logloom.log_streams
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return not logloom_private.is_being_deleted(p_stream.tenant_id)
+    and logloom_private.maker_may_read(p_stream.tenant_id, p_stream.maker);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.stream_query (
   p_stream logloom.log_streams
 )
@@ -31127,7 +32497,11 @@ begin
     union all
     select
       'rule', r.view_id, r.rule_id, r.name,
-      case when r.enabled then 'enabled' else 'disabled' end, r.created_by, r.created_at
+      case
+      when r.enabled then 'enabled' when r.held_at is null then 'disabled'
+      when logloom_private.maker_may_read(r.tenant_id, r.created_by) then 'held' else 'paused'
+    end,
+    r.created_by, r.created_at
     from logloom.alert_rules r
     where r.tenant_id = v_tenant_id
   ) t on t.view_id = v.view_id
@@ -33888,6 +35262,32 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.unconfirmed_address (
+  p_tenant_id text,
+  p_customer  text,
+  p_address   text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return coalesce(
+    (
+      select 'The address is not confirmed, and the mail with its code failed: ' || n.last_error
+      from logloom_private.notifications n
+      where n.tenant_id = p_tenant_id and n.purpose = 'confirmation'
+        and n.customer is not distinct from p_customer and lower(n.address) = lower(p_address)
+      order by n.created_at desc
+      limit 1
+    ),
+    'The address is not confirmed: confirm_alert_address takes the code that was mailed to it, '
+      'test_alert_rule mails a new one'
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.uncount_errors (
   p_tenant_id text,
   p_source    text
@@ -34028,11 +35428,79 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.unsealed_secrets (
+  p_key_id text,
+  p_after  uuid
+)
+  RETURNS SETOF public.logloom_unsealed_secret
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role reads the secrets
+declare
+  v_sealed constant text := 'lls1.' || p_key_id || '.';
+begin
+  return query
+  select
+    u.rule_id, u.tenant_id, array_agg(u.secret), logloom_private.customer_of_view(u.view_id)
+  from (
+    select r.rule_id, r.tenant_id, r.view_id, s.secret
+    from logloom.alert_rules r
+    left join logloom_private.webhook_secrets w on w.rule_id = r.rule_id
+    cross join lateral (
+      select unnest(array[w.secret, w.previous_secret])
+      union all
+      select e.value from jsonb_each_text(r.notification_secrets) e
+    ) s (secret)
+    where (p_after is null or r.rule_id > p_after)
+      and s.secret is not null and not starts_with(s.secret, v_sealed)
+  ) u
+  group by u.rule_id, u.tenant_id, u.view_id
+  order by u.rule_id
+  limit 100;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.up_since()
   RETURNS timestamp WITH time zone
   LANGUAGE sql
   STABLE
 RETURN pg_postmaster_start_time();
+
+CREATE OR REPLACE FUNCTION logloom_private.usage_by_service (
+  p_tenant_id text,
+  p_from      date,
+  p_services  integer
+)
+  RETURNS public.logloom_usage_service[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(
+    select
+      row(n.day, n.service, sum(n.events), sum(n.record_bytes))::public.logloom_usage_service
+    from (
+      select
+        u.day, u.events, u.record_bytes,
+        case
+          when row_number() over (
+            partition by u.day, u.service is null
+            order by u.record_bytes desc, u.service collate "C"
+          ) <= p_services then u.service
+        end as service
+      from logloom_private.usage_services u
+      where u.tenant_id = p_tenant_id and u.day >= p_from and p_services > 0
+    ) n
+    group by n.day, n.service
+    order by n.day desc, sum(n.record_bytes) desc, n.service collate "C"
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.usage_errors()
   RETURNS SETOF logloom_private.error
@@ -34064,6 +35532,8 @@ begin
         'usage).', null),
     ('usage.months_are_out_of_range', 400, 'Invalid p_months: 1 to 24',
       'Without p_months you get the current month.', null),
+    ('usage.services_are_out_of_range', 400, 'Invalid p_services: 1 to 50',
+      'Without p_services you get no usage by service.', null),
     ('usage.too_many_deletions', 429, 'Too many deletions are open (max %s)',
       'list_log_retention_runs shows them. One deletion with OR can replace several.', null),
     ('usage.kind_is_unknown', 400, 'Invalid p_kind: one of retention, erasure, storage',
@@ -34814,6 +36284,26 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.views_of_alerts (
+  p_scope logloom_private.reading_scope
+)
+  RETURNS uuid[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if logloom_private.manages_alerts(p_scope) then
+    return array(
+      select v.view_id
+      from logloom.log_views v
+      where v.tenant_id = p_scope.tenant_id and v.customer = p_scope.customer
+    );
+  end if;
+  return case when p_scope.view_id is not null then array[p_scope.view_id] end;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.warnings_of (
   p_query logloom_private.compiled_query
 )
@@ -35381,6 +36871,81 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.write_range (
+  p_slot       smallint,
+  p_batch_from bigint,
+  p_batch_to   bigint,
+  p_index_from integer,
+  p_index_to   integer,
+  p_write_seq  bigint
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_code text;
+  v_message text;
+  v_batch_middle bigint;
+  v_index_middle integer;
+begin
+  begin
+    perform logloom_private.insert_records(
+      p_slot, p_batch_from, p_batch_to, p_index_from, p_index_to, p_write_seq
+    );
+    return;
+  exception when others then
+    if not logloom_private.is_data_error(sqlstate) then
+      raise;
+    end if;
+    v_code := sqlstate;
+    v_message := sqlerrm;
+  end;
+
+  if p_batch_from < p_batch_to then
+    v_batch_middle := (p_batch_from + p_batch_to) / 2;
+    perform logloom_private.write_range(
+      p_slot, p_batch_from, v_batch_middle, p_index_from, p_index_to, p_write_seq
+    );
+    perform logloom_private.write_range(
+      p_slot, v_batch_middle + 1, p_batch_to, p_index_from, p_index_to, p_write_seq
+    );
+  elsif p_index_from < p_index_to then
+    v_index_middle := (p_index_from + p_index_to) / 2;
+    perform logloom_private.write_range(
+      p_slot, p_batch_from, p_batch_to, p_index_from, v_index_middle, p_write_seq
+    );
+    perform logloom_private.write_range(
+      p_slot, p_batch_from, p_batch_to, v_index_middle + 1, p_index_to, p_write_seq
+    );
+  else
+    execute format(
+      $query$
+        with letter as (
+          insert into logloom_private.dead_letters (
+            id, tenant_id, ts, received_at, %2$s, error_code, error_message
+          )
+          select
+            (left(q.batch_key::text, 32) || lpad(to_hex($2 - 1), 4, '0'))::uuid,
+            q.tenant_id, coalesce(q.ts[$2], q.received_at), q.received_at,
+            %3$s, $3, $4
+          from logloom_private.%1$I q
+          where q.batch_id = $1
+        )
+        select logloom_private.count_services(array[(
+          q.tenant_id, q.received_at at time zone 'UTC', q.service[$2], 1, q.record_bytes[$2]
+        )::logloom_private.service_count])
+        from logloom_private.%1$I q
+        where q.batch_id = $1
+      $query$,
+      'queue_slot_' || p_slot, logloom_private.written_fields_sql('%1$s'),
+      logloom_private.written_fields_sql('q.%1$s[$2]')
+    )
+    using p_batch_from, p_index_from, v_code, v_message;
+  end if;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.write_step()
   RETURNS integer
   LANGUAGE plpgsql
@@ -35490,6 +37055,18 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.acknowledge_alert (
+  p_alert_id uuid DEFAULT NULL::uuid
+)
+  RETURNS public.logloom_success
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.acknowledge_in_scope(null, p_alert_id);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.apply_tenant_files (
   p_documents    jsonb  DEFAULT NULL::jsonb,
   p_pruned_types text[] DEFAULT '{}'::text[],
@@ -35520,6 +37097,19 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.confirm_alert_address (
+  p_email text DEFAULT NULL::text,
+  p_code  text DEFAULT NULL::text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.confirm_address(null, p_email, p_code);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.create_alert_rule (
   p_tenant_id                 text             DEFAULT NULL::text,
   p_name                      text             DEFAULT NULL::text,
@@ -35546,68 +37136,13 @@ CREATE OR REPLACE FUNCTION public.create_alert_rule (
   LANGUAGE plpgsql
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_search logloom.saved_searches;
-  v_constraint text;
-  v_row logloom.alert_rules;
 begin
-  if p_saved_search_id is not null then
-    select s.* into v_search
-    from logloom.saved_searches s
-    where s.tenant_id = v_tenant_id and s.id = p_saved_search_id;
-    if not found then
-      perform logloom_private.refuse('saved_searches.not_found');
-    end if;
-  end if;
-  v_search.name := coalesce(p_name, v_search.name);
-  v_search.query_dsl := coalesce(p_query_dsl, v_search.query_dsl);
-  perform logloom_private.require_parameter('p_name', v_search.name is null);
-  if p_kind = 'new_error' then
-    v_search.query_dsl := coalesce(v_search.query_dsl, '*');
-    p_threshold := coalesce(p_threshold, 0);
-    p_comparison := coalesce(p_comparison, 'gt');
-    p_window_minutes := coalesce(p_window_minutes, 1);
-    p_cooldown_minutes := coalesce(p_cooldown_minutes, 0);
-  else
-    perform
-      logloom_private.require_parameter('p_query_dsl', v_search.query_dsl is null),
-      logloom_private.require_parameter('p_comparison', p_comparison is null),
-      logloom_private.require_parameter('p_window_minutes', p_window_minutes is null),
-      logloom_private.require_parameter('p_cooldown_minutes', p_cooldown_minutes is null);
-  end if;
-  v_row := logloom_private.with_baseline(null, p_baseline, p_threshold);
-  perform logloom_private.require_parameter('p_enabled', p_enabled is null);
-  perform logloom_private.check_rule_query(v_search.query_dsl, p_kind);
-  perform logloom_private.require_groups(v_search.query_dsl, p_on_absent);
-  perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
-  perform logloom_private.require_rule_in_view(v_tenant_id, v_search.query_dsl, p_view_id);
-  perform logloom_private.require_room_for('alerts', p_tenant_id);
-  perform logloom_private.require_room_for_baseline(v_tenant_id, p_baseline);
-  insert into logloom.alert_rules as r (
-    tenant_id, name, description, query_dsl, threshold, comparison, window_minutes,
-    cooldown_minutes, enabled, notification_destinations, notification_config, created_by, view_id,
-    notify_on_recovery, for_minutes, on_absent, group_wait_seconds, notification_secrets,
-    baseline_days, kind
-  )
-  values (
-    v_tenant_id, logloom_private.trim_space(v_search.name),
-    nullif(logloom_private.trim_space(p_description), ''),
-    v_search.query_dsl, v_row.threshold, p_comparison, p_window_minutes, p_cooldown_minutes,
-    p_enabled,
-    logloom_private.distinct_destinations(p_notification_destinations),
-    coalesce(nullif(p_notification_config, 'null'), '{}'), logloom_private.current_user_id(),
-    p_view_id, coalesce(p_notify_on_recovery, false), coalesce(p_for_minutes, 0),
-    coalesce(p_on_absent, 'ignore'), coalesce(p_group_wait_seconds, 0),
-    logloom_private.changed_rule_secrets('{}', p_secrets), v_row.baseline_days,
-    coalesce(p_kind, 'query')
-  )
-  returning r.* into v_row;
-  return logloom_private.alert_rule_of(v_row);
-exception when check_violation then
-  get stacked diagnostics v_constraint = constraint_name;
-  perform logloom_private.refuse('alerts.' || v_constraint);
-  return null;
+  return logloom_private.make_alert_rule(
+    null, p_tenant_id, p_name, p_description, p_query_dsl, p_threshold, p_comparison,
+    p_window_minutes, p_cooldown_minutes, p_enabled, p_notification_destinations,
+    p_notification_config, p_view_id, p_notify_on_recovery, p_for_minutes, p_on_absent,
+    p_group_wait_seconds, p_secrets, p_saved_search_id, p_baseline, p_kind
+  );
 end;
 $function$;
 
@@ -35712,6 +37247,42 @@ $function$;
 
 REVOKE ALL ON FUNCTION "public"."create_ingest_rule"(text, text, text, jsonb, boolean, jsonb) FROM PUBLIC, "anon";
 
+CREATE OR REPLACE FUNCTION public.create_log_dashboard (
+  p_name      text    DEFAULT NULL::text,
+  p_panels    jsonb   DEFAULT '[]'::jsonb,
+  p_is_shared boolean DEFAULT false,
+  p_in_portal boolean DEFAULT false
+)
+  RETURNS public.logloom_log_dashboard
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_user_id constant text := logloom_private.require_user_id();
+  v_panels jsonb;
+  v_constraint text;
+  v_row logloom.log_dashboards;
+begin
+  perform logloom_private.require_parameter('p_name', p_name is null);
+  v_panels := logloom_private.checked_panels(coalesce(p_panels, '[]'));
+  perform logloom_private.require_room_for_log_dashboard();
+  insert into logloom.log_dashboards (tenant_id, created_by, name, is_shared, panels, in_portal)
+  values (
+    v_tenant_id, v_user_id, logloom_private.trim_space(p_name), coalesce(p_is_shared, false),
+    v_panels, coalesce(p_in_portal, false)
+  )
+  returning * into v_row;
+  return logloom_private.log_dashboard_of(v_row);
+exception when check_violation then
+  get stacked diagnostics v_constraint = constraint_name;
+  perform logloom_private.refuse('dashboards.' || v_constraint);
+  return null;
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."create_log_dashboard"(text, jsonb, boolean, boolean) FROM PUBLIC, "anon";
+
 CREATE OR REPLACE FUNCTION public.create_log_portal_session (
   p_tenant_id  text    DEFAULT NULL::text,
   p_view_id    uuid    DEFAULT NULL::uuid,
@@ -35722,7 +37293,8 @@ CREATE OR REPLACE FUNCTION public.create_log_portal_session (
   p_link       boolean DEFAULT NULL::boolean,
   p_parts      text[]  DEFAULT NULL::text[],
   p_customer   text    DEFAULT NULL::text,
-  p_limits     jsonb   DEFAULT NULL::jsonb
+  p_limits     jsonb   DEFAULT NULL::jsonb,
+  p_variables  jsonb   DEFAULT NULL::jsonb
 )
   RETURNS public.logloom_created_portal_session
   LANGUAGE plpgsql
@@ -35732,12 +37304,12 @@ begin
   return logloom_private.issue_portal_session(
     p_tenant_id, p_view_id, nullif(logloom_private.trim_space(p_query_dsl), ''),
     coalesce(p_expires_in, 3600), nullif(logloom_private.trim_space(p_label), ''), p_origins,
-    coalesce(p_link, false), p_parts, p_customer, p_limits
+    coalesce(p_link, false), p_parts, p_customer, p_limits, p_variables
   );
 end;
 $function$;
 
-REVOKE ALL ON FUNCTION "public"."create_log_portal_session"(text, uuid, text, integer, text, text[], boolean, text[], text, jsonb) FROM PUBLIC, "anon";
+REVOKE ALL ON FUNCTION "public"."create_log_portal_session"(text, uuid, text, integer, text, text[], boolean, text[], text, jsonb, jsonb) FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.create_log_stream (
   p_tenant_id text    DEFAULT NULL::text,
@@ -35772,15 +37344,8 @@ CREATE OR REPLACE FUNCTION public.delete_alert_rule (
   LANGUAGE plpgsql
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
 begin
-  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
-  delete from logloom.alert_rules r where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
-  if not found then
-    perform logloom_private.refuse('alerts.rule_not_found');
-  end if;
-  return row(true)::public.logloom_success;
+  return logloom_private.remove_alert_rule(null, p_rule_id, p_tenant_id);
 end;
 $function$;
 
@@ -35926,37 +37491,21 @@ CREATE OR REPLACE FUNCTION public.get_alert_incident (
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_row logloom.alert_incidents;
-  v_item public.logloom_alert_incident;
 begin
-  perform logloom_private.require_parameter('p_incident_id', p_incident_id is null);
-  select i.* into v_row
-  from logloom.alert_incidents i
-  where i.tenant_id = v_tenant_id and i.incident_id = p_incident_id;
-  if not found then
-    perform logloom_private.refuse('alerts.incident_not_found');
-  end if;
-  v_item := logloom_private.alert_incident_of(
-    v_row, logloom_private.addresses_in_incidents(null, array[p_incident_id])
-  );
-  return row(
-    v_item.incident_id, v_item.tenant_id, v_item.rule_id, v_item.rule_name, v_item.query_dsl,
-    v_item.window_minutes, v_item."group", v_item.state, v_item.opened_at, v_item.last_fired_at,
-    v_item.resolved_at, v_item.resolution, v_item.fired_count, v_item.value, v_item.peak_value,
-    v_item.threshold, v_item.comparison, v_item.acknowledged_at, v_item.acknowledged_by,
-    array(
-      select logloom_private.alert_entry_of(h, v_row.resolved_at, true)
-      from logloom.alert_history h
-      where h.tenant_id = v_tenant_id and h.incident_id = p_incident_id
-      order by h.triggered_at desc, h.alert_id desc
-      limit 100
-    ),
-    logloom_private.deliveries_of_incident(null, p_incident_id),
-    v_item.assigned_at, v_item.assigned_by, v_item.assigned_to, v_item.noted_at, v_item.noted_by,
-    v_item.note
-  );
+  return logloom_private.read_alert_incident(null, p_incident_id);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.get_alert_rule (
+  p_rule_id uuid DEFAULT NULL::uuid
+)
+  RETURNS public.logloom_alert_rule
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.read_alert_rule(null, p_rule_id);
 end;
 $function$;
 
@@ -35977,6 +37526,19 @@ end;
 $function$;
 
 REVOKE ALL ON FUNCTION "public"."get_error_group"(text, uuid, timestamp WITH time zone) FROM PUBLIC, "anon";
+
+CREATE OR REPLACE FUNCTION public.get_log_dashboard (
+  p_dashboard_id uuid DEFAULT NULL::uuid
+)
+  RETURNS public.logloom_log_dashboard
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.read_log_dashboard(null, p_dashboard_id);
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION public.get_log_secret_scope (
   p_tenant_id text DEFAULT NULL::text,
@@ -36010,16 +37572,19 @@ $function$;
 
 CREATE OR REPLACE FUNCTION public.get_tenant_usage (
   p_tenant_id text    DEFAULT NULL::text,
-  p_months    integer DEFAULT NULL::integer
+  p_months    integer DEFAULT NULL::integer,
+  p_services  integer DEFAULT NULL::integer
 )
   RETURNS public.logloom_usage
   LANGUAGE plpgsql
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return logloom_private.read_tenant_usage(null, p_tenant_id, p_months);
+  return logloom_private.read_tenant_usage(null, p_tenant_id, p_months, p_services);
 end;
 $function$;
+
+REVOKE ALL ON FUNCTION "public"."get_tenant_usage"(text, integer, integer) FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.health_report()
   RETURNS jsonb
@@ -36057,6 +37622,20 @@ $function$;
 
 REVOKE ALL ON FUNCTION "public"."ingest_signer"(uuid, text, text) FROM PUBLIC, "anon", "authenticated";
 
+CREATE OR REPLACE FUNCTION public.list_alert_addresses (
+  p_limit integer DEFAULT NULL::integer,
+  p_after text    DEFAULT NULL::text
+)
+  RETURNS SETOF public.logloom_notification_address
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query select a.* from logloom_private.read_alert_addresses(null, p_limit, p_after) a;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.list_alert_incidents (
   p_tenant_id text    DEFAULT NULL::text,
   p_rule_id   uuid    DEFAULT NULL::uuid,
@@ -36069,58 +37648,12 @@ CREATE OR REPLACE FUNCTION public.list_alert_incidents (
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
-  v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_list_bytes constant integer := logloom_private.list_bytes();
-  v_after constant timestamptz := logloom_private.page_place(
-    p_after::text, 'incident', 'incident_id',
-    (
-      select i.opened_at from logloom.alert_incidents i
-      where i.tenant_id = v_tenant_id and i.incident_id = p_after
-    )
-  );
 begin
-  if p_state not in ('open', 'acknowledged', 'resolved', 'unresolved') then
-    perform logloom_private.refuse('alerts.incident_state_is_unknown');
-  end if;
   return query
-  with page as materialized (
-    select b.incident
-    from (
-      select
-        l.incident,
-        -- A group can be as long as a message.
-        sum(
-          octet_length(concat((l.incident)."group", (l.incident).query_dsl, (l.incident).note))
-        ) over (
-          order by (l.incident).opened_at desc, (l.incident).incident_id desc
-          rows between unbounded preceding and 1 preceding
-        ) as bytes_before
-      from (
-        select i as incident
-        from logloom.alert_incidents i
-        where i.tenant_id = v_tenant_id
-          and (p_rule_id is null or i.rule_id = p_rule_id)
-          and (p_state is null or (i.resolved_at is not null) = (p_state = 'resolved'))
-          and (
-            p_state is null or p_state in ('resolved', 'unresolved')
-            or (i.acknowledged_at is not null) = (p_state = 'acknowledged')
-          )
-          and (p_after is null or (i.opened_at, i.incident_id) < (v_after, p_after))
-        order by i.opened_at desc, i.incident_id desc
-        limit v_limit
-      ) l
-    ) b
-    where coalesce(b.bytes_before, 0) < v_list_bytes
-  )
-  select s.*
-  from page p
-  cross join logloom_private.addresses_in_incidents(
-    v_tenant_id, array(select (a.incident).incident_id from page a)
-  ) n (addresses)
-  cross join lateral logloom_private.alert_incident_of(p.incident, n.addresses) s
-  order by (p.incident).opened_at desc, (p.incident).incident_id desc;
+  select i.*
+  from logloom_private.read_alert_incidents(
+    null, p_tenant_id, p_rule_id, p_state, p_limit, p_after
+  ) i;
 end;
 $function$;
 
@@ -36204,6 +37737,20 @@ $function$;
 
 REVOKE ALL ON FUNCTION "public"."list_ingest_rules"(text) FROM PUBLIC, "anon";
 
+CREATE OR REPLACE FUNCTION public.list_log_dashboards (
+  p_limit integer DEFAULT NULL::integer,
+  p_after uuid    DEFAULT NULL::uuid
+)
+  RETURNS SETOF public.logloom_log_dashboard
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query select d.* from logloom_private.read_log_dashboards(null, p_limit, p_after) d;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.list_log_fields (
   p_query_dsl text DEFAULT NULL::text,
   p_ts_from   text DEFAULT NULL::text,
@@ -36252,7 +37799,7 @@ begin
     s.session_id, s.tenant_id, s.label, s.view_id, s.query_dsl, s.origins,
     logloom_private.api_key_status(s.revoked_at, least(s.expires_at, s.code_expires_at)),
     s.created_by, s.created_at, s.expires_at, s.revoked_at, s.first_used_at, s.last_used_at,
-    s.customer, s.limits, s.parts
+    s.customer, s.limits, s.parts, s.variables
   from logloom.portal_sessions s
   where s.tenant_id = v_tenant_id
     and (p_after is null or (s.created_at, s.session_id) < (v_after, p_after))
@@ -36524,49 +38071,11 @@ CREATE OR REPLACE FUNCTION public.preview_alert_rule (
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET statement_timeout TO '15s'
   AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
-  v_rule logloom.alert_rules;
 begin
-  if p_rule_id is not null then
-    select r.* into v_rule
-    from logloom.alert_rules r
-    where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
-    if not found then
-      perform logloom_private.refuse('alerts.rule_not_found');
-    elsif v_rule.kind = 'new_error' then
-      perform logloom_private.refuse('alerts.new_error_has_no_preview');
-    end if;
-  end if;
-  v_rule.view_id := coalesce(p_view_id, v_rule.view_id);
-  v_rule.query_dsl := coalesce(p_query_dsl, v_rule.query_dsl);
-  v_rule.comparison := coalesce(p_comparison, v_rule.comparison);
-  v_rule.window_minutes := coalesce(p_window_minutes, v_rule.window_minutes);
-  v_rule.cooldown_minutes := coalesce(p_cooldown_minutes, v_rule.cooldown_minutes, 0);
-  v_rule.for_minutes := coalesce(p_for_minutes, v_rule.for_minutes, 0);
-  perform logloom_private.require_parameter('p_query_dsl', v_rule.query_dsl is null);
-  v_rule := logloom_private.with_baseline(v_rule, p_baseline, p_threshold);
-  perform logloom_private.require_parameter('p_comparison', v_rule.comparison is null);
-  perform logloom_private.require_parameter('p_window_minutes', v_rule.window_minutes is null);
-  if not (v_rule.threshold > '-Infinity' and v_rule.threshold < 'Infinity') then
-    perform logloom_private.refuse('alerts.alert_rules_threshold_is_finite');
-  elsif v_rule.comparison not in ('gt', 'gte', 'lt', 'lte', 'eq', 'neq') then
-    perform logloom_private.refuse('alerts.alert_rules_comparison_is_known');
-  elsif v_rule.baseline_days is not null
-    and (v_rule.threshold not between 0.01 and 1000 or v_rule.comparison in ('eq', 'neq'))
-  then
-    perform logloom_private.refuse('alerts.alert_rules_baseline_is_valid');
-  elsif v_rule.window_minutes not between 1 and 1440 then
-    perform logloom_private.refuse('alerts.alert_rules_window_is_valid');
-  elsif v_rule.cooldown_minutes not between 0 and 10080 then
-    perform logloom_private.refuse('alerts.alert_rules_cooldown_is_valid');
-  elsif v_rule.for_minutes not between 0 and 1440 then
-    perform logloom_private.refuse('alerts.alert_rules_for_minutes_are_valid');
-  end if;
-  return logloom_private.preview_windows(p_tenant_id, v_rule);
-exception when query_canceled then
-  perform logloom_private.refuse('alerts.preview_took_too_long');
-  return null;
+  return logloom_private.read_rule_preview(
+    null, p_tenant_id, p_rule_id, p_query_dsl, p_threshold, p_comparison, p_window_minutes,
+    p_cooldown_minutes, p_view_id, p_for_minutes, p_baseline
+  );
 end;
 $function$;
 
@@ -36671,6 +38180,18 @@ end;
 $function$;
 
 REVOKE ALL ON FUNCTION "public"."revoke_portal_customer"(text, text) FROM PUBLIC, "anon";
+
+CREATE OR REPLACE FUNCTION public.rotate_alert_webhook_secret (
+  p_rule_id uuid DEFAULT NULL::uuid
+)
+  RETURNS public.logloom_webhook_secret
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.replace_webhook_secret(null, p_rule_id);
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION public.seal_alert_secret (
   p_rule_id uuid DEFAULT NULL::uuid,
@@ -36813,6 +38334,18 @@ $function$;
 
 REVOKE ALL ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) FROM PUBLIC, "anon", "authenticated";
 
+CREATE OR REPLACE FUNCTION public.test_alert_rule (
+  p_rule_id uuid DEFAULT NULL::uuid
+)
+  RETURNS SETOF public.logloom_alert_delivery
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query select d.* from logloom_private.enqueue_rule_test(null, p_rule_id) d;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.test_log_stream (
   p_stream_id uuid DEFAULT NULL::uuid,
   p_tenant_id text DEFAULT NULL::text
@@ -36837,10 +38370,9 @@ CREATE OR REPLACE FUNCTION public.update_alert_incident (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  perform logloom_private.change_alert_incidents(
-    p_incident_ids, p_acknowledged, p_assigned_to, p_note
+  return logloom_private.change_alert_incidents(
+    null, p_incident_ids, p_acknowledged, p_assigned_to, p_note
   );
-  return row(true)::public.logloom_success;
 end;
 $function$;
 
@@ -36871,72 +38403,13 @@ CREATE OR REPLACE FUNCTION public.update_alert_rule (
   LANGUAGE plpgsql
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_constraint text;
-  v_row logloom.alert_rules;
 begin
-  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
-  perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
-  perform logloom_private.require_room_for_baseline(v_tenant_id, p_baseline, p_rule_id);
-  select r.* into v_row
-  from logloom.alert_rules r
-  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
-  for no key update;
-  if not found then
-    perform logloom_private.refuse('alerts.rule_not_found');
-  end if;
-  if p_query_dsl is not null then
-    perform logloom_private.check_rule_query(p_query_dsl, v_row.kind);
-  end if;
-  v_row := logloom_private.with_baseline(v_row, p_baseline, p_threshold);
-  -- An empty description removes it. notification_config is replaced as a whole.
-  update logloom.alert_rules r
-  set
-    name = coalesce(logloom_private.trim_space(p_name), r.name),
-    description = nullif(coalesce(logloom_private.trim_space(p_description), r.description), ''),
-    query_dsl = coalesce(p_query_dsl, r.query_dsl),
-    threshold = v_row.threshold,
-    baseline_days = v_row.baseline_days,
-    comparison = coalesce(p_comparison, r.comparison),
-    window_minutes = coalesce(p_window_minutes, r.window_minutes),
-    cooldown_minutes = coalesce(p_cooldown_minutes, r.cooldown_minutes),
-    enabled = coalesce(p_enabled, r.enabled),
-    notification_destinations = case
-      when p_notification_destinations is null then r.notification_destinations
-      else logloom_private.distinct_destinations(p_notification_destinations)
-    end,
-    notification_config = coalesce(nullif(p_notification_config, 'null'), r.notification_config),
-    view_id = coalesce(p_view_id, r.view_id),
-    notify_on_recovery = coalesce(p_notify_on_recovery, r.notify_on_recovery),
-    for_minutes = coalesce(p_for_minutes, r.for_minutes),
-    on_absent = coalesce(p_on_absent, r.on_absent),
-    group_wait_seconds = coalesce(p_group_wait_seconds, r.group_wait_seconds),
-    notification_secrets = logloom_private.changed_rule_secrets(
-      r.notification_secrets, p_secrets
-    ),
-    updated_at = now(),
-    asked_at = case
-      when (r.query_dsl, r.threshold, r.comparison, r.window_minutes, r.for_minutes) = (
-          coalesce(p_query_dsl, r.query_dsl), v_row.threshold,
-          coalesce(p_comparison, r.comparison), coalesce(p_window_minutes, r.window_minutes),
-          coalesce(p_for_minutes, r.for_minutes)
-        )
-        and r.view_id is not distinct from coalesce(p_view_id, r.view_id)
-        and r.baseline_days is not distinct from v_row.baseline_days
-        and r.enabled >= coalesce(p_enabled, r.enabled)
-        then r.asked_at
-      else now()
-    end
-  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
-  returning r.* into v_row;
-  perform logloom_private.require_groups(v_row.query_dsl, v_row.on_absent);
-  perform logloom_private.require_rule_in_view(v_tenant_id, v_row.query_dsl, v_row.view_id);
-  return logloom_private.alert_rule_of(v_row);
-exception when check_violation then
-  get stacked diagnostics v_constraint = constraint_name;
-  perform logloom_private.refuse('alerts.' || v_constraint);
-  return null;
+  return logloom_private.change_alert_rule(
+    null, p_rule_id, p_name, p_description, p_query_dsl, p_threshold, p_comparison,
+    p_window_minutes, p_cooldown_minutes, p_enabled, p_notification_destinations,
+    p_notification_config, p_view_id, p_notify_on_recovery, p_for_minutes, p_on_absent,
+    p_group_wait_seconds, p_secrets, p_baseline, p_tenant_id
+  );
 end;
 $function$;
 
@@ -37000,6 +38473,52 @@ end;
 $function$;
 
 REVOKE ALL ON FUNCTION "public"."update_ingest_rule"(uuid, text, text, jsonb, boolean, jsonb, text) FROM PUBLIC, "anon";
+
+CREATE OR REPLACE FUNCTION public.update_log_dashboard (
+  p_dashboard_id uuid                     DEFAULT NULL::uuid,
+  p_name         text                     DEFAULT NULL::text,
+  p_panels       jsonb                    DEFAULT NULL::jsonb,
+  p_is_shared    boolean                  DEFAULT NULL::boolean,
+  p_updated_at   timestamp with time zone DEFAULT NULL::timestamp WITH time zone,
+  p_in_portal    boolean                  DEFAULT NULL::boolean
+)
+  RETURNS public.logloom_log_dashboard
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_user_id constant text := logloom_private.require_user_id();
+  v_panels jsonb;
+  v_constraint text;
+  v_row logloom.log_dashboards;
+begin
+  perform logloom_private.require_parameter('p_dashboard_id', p_dashboard_id is null);
+  if p_panels is not null then
+    v_panels := logloom_private.checked_panels(p_panels);
+  end if;
+  update logloom.log_dashboards d
+  set
+    name = coalesce(logloom_private.trim_space(p_name), d.name),
+    panels = coalesce(v_panels, d.panels),
+    is_shared = coalesce(p_is_shared, d.is_shared),
+    in_portal = coalesce(p_in_portal, d.in_portal),
+    updated_at = now()
+  where d.tenant_id = v_tenant_id and d.dashboard_id = p_dashboard_id and d.created_by = v_user_id
+    and (p_updated_at is null or d.updated_at = p_updated_at)
+  returning d.* into v_row;
+  if not found then
+    perform logloom_private.refuse_log_dashboard(p_dashboard_id);
+  end if;
+  return logloom_private.log_dashboard_of(v_row);
+exception when check_violation then
+  get stacked diagnostics v_constraint = constraint_name;
+  perform logloom_private.refuse('dashboards.' || v_constraint);
+  return null;
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."update_log_dashboard"(uuid, text, jsonb, boolean, timestamp WITH time zone, boolean) FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.update_log_stream (
   p_stream_id uuid    DEFAULT NULL::uuid,
@@ -37294,6 +38813,12 @@ ALTER TABLE "logloom_private"."error_counts"
 ALTER TABLE "logloom_private"."ingest_rule_sets"
   ADD CONSTRAINT "ingest_rule_sets_tenant_id_fkey" FOREIGN KEY (tenant_id) REFERENCES logloom.tenants(tenant_id) ON DELETE CASCADE;
 
+ALTER TABLE "logloom_private"."notification_addresses"
+  ADD CONSTRAINT "notification_addresses_are_unique" UNIQUE NULLS NOT DISTINCT (tenant_id, customer, mailbox);
+
+ALTER TABLE "logloom_private"."notification_usage"
+  ADD CONSTRAINT "notification_usage_is_unique" UNIQUE NULLS NOT DISTINCT (tenant_id, channel, hour, customer);
+
 ALTER TABLE "logloom_private"."releases"
   ADD CONSTRAINT "releases_tenant_id_fkey" FOREIGN KEY (tenant_id) REFERENCES logloom.tenants(tenant_id) ON DELETE CASCADE;
 
@@ -37384,6 +38909,11 @@ CREATE TRIGGER alert_rules_renew_webhook_secret
     ((((old.notification_config ->> 'webhook_url'::text) IS DISTINCT FROM (new.notification_config ->> 'webhook_url'::text)) AND ((old.notification_config ->> 'webhook_url'::text)
     IS NOT NULL)))
   EXECUTE FUNCTION logloom_private.renew_webhook_secret();
+
+CREATE TRIGGER audit_rules_of_customers
+  AFTER INSERT OR DELETE OR UPDATE OF name ON logloom.alert_rules
+  FOR EACH ROW
+  EXECUTE FUNCTION logloom_private.audit_rules_of_customers();
 
 CREATE TRIGGER audit_error_groups
   AFTER UPDATE OF updated_at ON logloom.error_groups
@@ -37533,6 +39063,8 @@ COMMENT ON COLUMN "logloom"."alert_rules"."for_minutes" IS 'How long the conditi
 
 COMMENT ON COLUMN "logloom"."alert_rules"."group_wait_seconds" IS 'How long notifications of several groups are collected into one.';
 
+COMMENT ON COLUMN "logloom"."alert_rules"."held_at" IS 'When an admin disabled a customer''s rule, or the user lost their role who created the session (created_by). Only an admin can enable it again.';
+
 COMMENT ON COLUMN "logloom"."alert_rules"."kind" IS 'query: compares the value of the query. new_error: fires for each error group that is new or regressed, and whose records the query finds; its value is how many records the group has had since the last look.';
 
 COMMENT ON COLUMN "logloom"."alert_rules"."last_evaluated_at" IS 'End of the last evaluated window.';
@@ -37590,6 +39122,8 @@ COMMENT ON COLUMN "logloom"."ingest_rules"."compiled" IS 'The rule as the functi
 COMMENT ON COLUMN "logloom"."ingest_rules"."condition" IS 'Selects the events: a filter of the query language. Null: every event.';
 
 COMMENT ON COLUMN "logloom"."log_dashboards"."created_by" IS 'The claim sub of its creator.';
+
+COMMENT ON COLUMN "logloom"."log_dashboards"."in_portal" IS 'True: portal sessions with the part dashboards see it, if it is also shared.';
 
 COMMENT ON COLUMN "logloom"."log_dashboards"."panels" IS 'The panels in their order in the grid, as objects with the members of public.logloom_log_panel.';
 
@@ -37704,6 +39238,8 @@ COMMENT ON COLUMN "logloom"."portal_sessions"."parts" IS 'The parts that the ses
 COMMENT ON COLUMN "logloom"."portal_sessions"."query_dsl" IS 'A query without stages that narrows the view. Null: all records of the view.';
 
 COMMENT ON COLUMN "logloom"."portal_sessions"."token_digest" IS 'SHA-256 of the whole token. Null until the code of the link is exchanged for it.';
+
+COMMENT ON COLUMN "logloom"."portal_sessions"."variables" IS 'Values of dashboards'' variables by name. The reader of the session cannot choose others in the page, but can in own requests: only query_dsl limits what they see.';
 
 COMMENT ON COLUMN "logloom"."retention_runs"."position_block" IS 'The last block that an erasure has checked. An erasure checks rows before blocks.';
 
@@ -37858,6 +39394,8 @@ COMMENT ON COLUMN "logloom_private"."log_counts"."is_delta" IS 'True: added sinc
 COMMENT ON COLUMN "logloom_private"."log_counts"."is_other" IS 'True: the row counts all services beyond max_counted_services() together, and service is null. In such a minute the counts cannot answer for a single service.';
 
 COMMENT ON COLUMN "logloom_private"."notifications"."address" IS 'An address that is a secret is sealed: only the function logloom-notify can open it.';
+
+COMMENT ON COLUMN "logloom_private"."notifications"."customer" IS 'The customer of a portal session whose rule it is about. Null: the tenant''s own.';
 
 COMMENT ON COLUMN "logloom_private"."queue"."batch_key" IS 'UUIDv7 whose last 16 bits are 0. With an event''s index in these bits it is the id of the record.';
 
@@ -38039,6 +39577,8 @@ COMMENT ON COLUMN "logloom_private"."storage"."reusable_bytes" IS 'The bytes of 
 
 COMMENT ON COLUMN "logloom_private"."storage"."told_percent" IS 'The last threshold, 80 or 100 percent, that was reported to the operators'' tenant. Reset below 70 percent.';
 
+COMMENT ON COLUMN "logloom_private"."usage_services"."service" IS 'Null: events without a service, or with a name longer than 200 characters, or of services that came after the first max_counted_services() of the day.';
+
 COMMENT ON COLUMN "logloom_private"."verifications"."archive_day_through" IS 'The last verified archived day of archive_tenant_through. All tenants before this tenant are verified. The archive is verified last.';
 
 COMMENT ON COLUMN "logloom_private"."verifications"."block_through" IS 'The last verified block_id. Blocks are verified first, then the records of each tenant.';
@@ -38085,9 +39625,9 @@ COMMENT ON FUNCTION "public"."create_ingest_rule"(text, text, text, jsonb, boole
 
 COMMENT ON FUNCTION "public"."create_ingest_token"(text, text, integer) IS 'Creates a token for a page that sends events of one service. Only this answer shows the token. The token ends after p_expires_in seconds (at most 900, the default), or when its user may no longer send. p_service: 1 to 200 characters after trimming. Errors: PT400, PT401, PT403, PT429 (limits of the plan).';
 
-COMMENT ON FUNCTION "public"."create_log_dashboard"(text, jsonb, boolean) IS 'Creates a dashboard and returns it. p_name: 1 to 200 characters after trimming. p_panels: at most 20 objects {title, query_dsl, kind, width}; kind is lines, bars or number, width 1 to 12 (default 6). p_is_shared: colleagues see it, too. Errors: PT400 (also plan limit), PT401, PT403.';
+COMMENT ON FUNCTION "public"."create_log_dashboard"(text, jsonb, boolean, boolean) IS 'Creates a dashboard and returns it. p_name: 1 to 200 characters after trimming. p_panels: at most 20 objects {title, query_dsl, kind, width}; kind is lines, bars or number, width 1 to 12 (default 6). p_is_shared: colleagues see it, too. p_in_portal: so do portal sessions with the part dashboards, if it is shared. Errors: PT400 (also plan limit), PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."create_log_portal_session"(text, uuid, text, integer, text, text[], boolean, text[], text, jsonb) IS 'Creates a session in which a customer reads the tenant''s logs. Returns its token, only once. With p_link it returns instead the url of a page; the code in this url works once, within ten minutes, or p_expires_in if that is shorter. p_view_id: the view to read in. p_query_dsl: a query without stages that narrows the view. p_expires_in: seconds, 60 to 604800 (default 3600). p_label: at most 200 characters. p_origins: at most 20 https origins of pages that may frame the portal. p_parts: search, exports, errors, audit, streams, usage (default search and exports). p_customer: your own id of the customer, for all but the first two parts. p_limits: {"monthly_events", "monthly_bytes"} that the part usage shows, and how many "streams" (default 2) and "rules" (default 10) the customer can make. Errors: PT400 (also plan limit), PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."create_log_portal_session"(text, uuid, text, integer, text, text[], boolean, text[], text, jsonb, jsonb) IS 'Creates a session in which a customer reads the tenant''s logs. Returns its token, only once. With p_link it returns instead the url of a page; the code in this url works once, within ten minutes, or p_expires_in if that is shorter. p_view_id: the view to read in. p_query_dsl: a query without stages that narrows the view. p_expires_in: seconds, 60 to 604800 (default 3600). p_label: at most 200 characters. p_origins: at most 20 https origins of pages that may frame the portal. p_parts: search, exports, errors, audit, dashboards, streams, alerts, usage (default search and exports). p_customer: your own id of the customer, for all but the first two parts. p_limits: {"monthly_events", "monthly_bytes"} that the part usage shows, and how many "streams" (default 2) and "rules" (default 10) the customer can make. p_variables: values of dashboards'' variables by name. Errors: PT400 (also plan limit), PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."create_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Creates a log stream and returns it. From now on the stream sends records as they become visible: all, or those that p_query_dsl (a query without stages) finds. p_name: 1 to 100 characters after trimming. p_kind: webhook, otlp, loki, elasticsearch, splunk_hec, datadog or s3. p_config: the address and other members of the kind. p_secrets: names and sealed texts, from POST /functions/v1/logloom-stream/v1/seal. p_enabled: true by default. p_view_id: the view in which the stream reads. p_source: logs (default) or audit, the linked events of the audit trail. For admins. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404, PT409 (the name is taken).';
 
@@ -38139,7 +39679,7 @@ COMMENT ON FUNCTION "public"."get_saved_search_count"() IS 'Returns the number o
 
 COMMENT ON FUNCTION "public"."get_tenant_settings"(text) IS 'Returns the current settings: the tenant''s own, or else the defaults of its plan. stored: the disk space of its records. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."get_tenant_usage"(text, integer) IS 'Returns the tenant''s usage in this UTC month, its limits, percentages, a projection for the end of the month, and the disk space of its records (stored). Also the usage by month and day of the last p_months (1 to 24, default 1). All acknowledged events count. Errors: PT400, PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."get_tenant_usage"(text, integer, integer) IS 'Returns the tenant''s usage in this UTC month, its limits, percentages, a projection for the end of the month, and the disk space of its records (stored). Also the usage by month and day of the last p_months (1 to 24, default 1). services: each day by service, the p_services (1 to 50) with the most bytes and the others together. All acknowledged events count. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."health_report"() IS 'Returns the answer of the edge function health: status, timestamp, checks, endpoints. Each endpoint has its own answer: 200 if it is available, otherwise 503. The checks are database, queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, sealing, verification, canary (milliseconds), streams and collectors. Also archive (bytes), storage (bytes), pre_request, project, installation and jobs. An unhealthy check has a reason. Thresholds: logloom_private.settings and logloom_private.jobs.';
 
@@ -38279,7 +39819,7 @@ COMMENT ON FUNCTION "public"."update_error_group"(text[], text, text, text, text
 
 COMMENT ON FUNCTION "public"."update_ingest_rule"(uuid, text, text, jsonb, boolean, jsonb, text) IS 'Changes the given members of an ingest rule and returns it. For admins. The change applies to the next request of each sender. An empty p_condition removes the condition. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
 
-COMMENT ON FUNCTION "public"."update_log_dashboard"(uuid, text, jsonb, boolean, timestamp with time zone) IS 'Changes the given members and returns the dashboard. p_panels replaces all panels. p_updated_at: updated_at as the caller read it. If it is given, the call is refused if somebody else changed the dashboard since. Errors: PT400, PT401, PT403 (a colleague''s), PT404, PT409 (changed since p_updated_at).';
+COMMENT ON FUNCTION "public"."update_log_dashboard"(uuid, text, jsonb, boolean, timestamp with time zone, boolean) IS 'Changes the given members and returns the dashboard. p_panels replaces all panels. p_updated_at: updated_at as the caller read it. If it is given, the call is refused if somebody else changed the dashboard since. Errors: PT400, PT401, PT403 (a colleague''s), PT404, PT409 (changed since p_updated_at).';
 
 COMMENT ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Changes the given parts of a log stream and returns it. p_config replaces the whole config. Each member of p_secrets replaces one secret; null removes it. If p_config has another scheme, host or port, p_secrets must have all secrets. An empty p_query_dsl sends all records. p_enabled true also ends a pause and makes the caller the maker; the stream continues where it was. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
 
@@ -38415,9 +39955,9 @@ COMMENT ON TABLE "logloom_private"."log_removals" IS 'Tenants that lost records 
 
 COMMENT ON TABLE "logloom_private"."log_writes" IS 'The highest write sequence in each day''s partition. Lower ones stay until a job removes them. A live tail reads here which partitions have new records.';
 
-COMMENT ON TABLE "logloom_private"."notification_addresses" IS 'Email addresses to which a code was mailed for a tenant, and which of them are confirmed.';
+COMMENT ON TABLE "logloom_private"."notification_addresses" IS 'Email addresses to which a code was mailed for a tenant or for one of its customers, and which of them are confirmed.';
 
-COMMENT ON TABLE "logloom_private"."notification_usage" IS 'Delivery attempts, by tenant, kind of channel (email, webhook) and clock hour. The plan limits their number.';
+COMMENT ON TABLE "logloom_private"."notification_usage" IS 'Delivery attempts, by tenant, customer, kind of channel (email, webhook) and clock hour. The plan limits their number.';
 
 COMMENT ON TABLE "logloom_private"."notifications" IS 'The outbox: a row for each alert and destination, and for its recovery. Tests, codes that confirm an address, and mails to owners about a log stream have no alert. For a log stream, rule_id has its id.';
 
@@ -38458,6 +39998,8 @@ COMMENT ON TABLE "logloom_private"."storage_hours" IS 'The stored bytes at the f
 COMMENT ON TABLE "logloom_private"."stream_round" IS 'The write sequence up to which streams with new records were marked. Marking a stream idle locks this row.';
 
 COMMENT ON TABLE "logloom_private"."tenant_deletions" IS 'A receipt for each delete_tenant. Nobody can use the id until finished_at. Then nothing of the tenant is left. erased_records: null until its log records are deleted.';
+
+COMMENT ON TABLE "logloom_private"."usage_services" IS 'Events of logloom.usage_days by service. The writer adds events in the step that moves them, dead letters too. Events that ingest rules removed are not in it. record_bytes: bytes of the JSON text of their records.';
 
 COMMENT ON TABLE "logloom_private"."verification_differences" IS 'What a verification found: a damaged block, a minute with wrong counts, a record stored more than once, or archived days whose files have the wrong records. At most a thousand rows for each verification.';
 
@@ -38509,7 +40051,7 @@ COMMENT ON TYPE "logloom_private"."page_cursor" IS 'The position where a page be
 
 COMMENT ON TYPE "logloom_private"."reader_kind" IS 'The kind of reader: the token of a request, an API key, a portal session, or the view of a log stream or of an alert''s message, which have no request.';
 
-COMMENT ON TYPE "logloom_private"."reading_scope" IS 'What a reader may see. tenant_id: the tenant of the records. filter: the records must match it (the tree of a compiled query; null: all). hidden_fields: names of fields and paths of attrs that the reader does not get (null: none). operations: those that the reader may call (null: all that read). kind: the kind of reader. view_id: the view that the reader is bound to, if any. customer, limits, session_id: those of a portal session.';
+COMMENT ON TYPE "logloom_private"."reading_scope" IS 'What a reader may see. tenant_id: the tenant of the records. filter: the records must match it (the tree of a compiled query; null: all). hidden_fields: names of fields and paths of attrs that the reader does not get (null: none). operations: those that the reader may call (null: all that read). kind: the kind of reader. view_id: the view that the reader is bound to, if any. customer, limits, session_id: those of a portal session. names_now: true if the filter is relative to now.';
 
 COMMENT ON TYPE "logloom_private"."record_arrays" IS 'Records as one array for each field. columns has the values of the fields of logloom_private.column_fields, as texts.';
 
@@ -38535,7 +40077,7 @@ COMMENT ON TYPE "public"."logloom_alert_preview_group" IS 'A group of a rule wit
 
 COMMENT ON TYPE "public"."logloom_alert_preview_point" IS 'The value of the window that ends at ts; null if it has none.';
 
-COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and cooldowns are in minutes. view_id: the rule is evaluated within this view; null: all records. notification_secrets: which secrets are set, such as {"slack_url": {"set": true}}. late_seconds: how far evaluation is behind; 0 if it is on time. baseline: null, or {days, deviations, known_days}: the threshold counts deviations from what is usual. While known_days is less than 3, the rule waits. kind: query, or new_error: fires for error groups that are new or regressed.';
+COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and cooldowns are in minutes. view_id: the rule is evaluated within this view; null: all records. notification_secrets: which secrets are set, such as {"slack_url": {"set": true}}. late_seconds: how far evaluation is behind; 0 if it is on time. baseline: null, or {days, deviations, known_days}: the threshold counts deviations from what is usual. While known_days is less than 3, the rule waits. customer: the customer who made it in a portal session. held_at: since when only an admin can enable a customer''s rule. kind: query, or new_error: fires for error groups that are new or regressed.';
 
 COMMENT ON TYPE "public"."logloom_alert_silence" IS 'A time in which matching alerts are not sent. matcher: {rule_id, group}, either, both or none. state: scheduled, active or expired. recurrence: {days, start, minutes, time_zone}, or null. ends_at: null for a recurrence without an end, which is active in its occurrences.';
 
@@ -38589,7 +40131,7 @@ COMMENT ON TYPE "public"."logloom_log_change" IS 'How many records had a value o
 
 COMMENT ON TYPE "public"."logloom_log_changes" IS 'What changed from [before_from, before_to) to [ts_from, ts_to), the most significant first.';
 
-COMMENT ON TYPE "public"."logloom_log_dashboard" IS 'A dashboard: queries that are shown together, in the order of panels. created_by: the claim sub of its creator.';
+COMMENT ON TYPE "public"."logloom_log_dashboard" IS 'A dashboard: queries that are shown together, in the order of panels. created_by: the claim sub of its creator; null in a portal session. variables: values by name that the portal session pins, if any.';
 
 COMMENT ON TYPE "public"."logloom_log_export" IS 'A page of an export. Either text has its lines, with line ends, or logs has its records. records: the number of records. cursor: of this page. next_cursor: of the next page, null if there is none.';
 
@@ -38665,9 +40207,11 @@ COMMENT ON TYPE "public"."logloom_tenant_settings" IS 'The effective settings of
 
 COMMENT ON TYPE "public"."logloom_unsealed_secret" IS 'Secrets of a rule that were not sealed with the function''s current key.';
 
-COMMENT ON TYPE "public"."logloom_usage" IS 'The usage of a tenant in the current UTC month, the limits of its plan, and the usage by month and day of the requested months, newest first. bytes: bytes of request bodies. stored: disk space of the records. restored_records: records restored from the archive this month. dropped: events that ingest rules removed this month. rules: what each ingest rule did in each of the last 24 hours, newest first. spans: how many of the month''s events are spans of traces.';
+COMMENT ON TYPE "public"."logloom_usage" IS 'The usage of a tenant in the current UTC month, the limits of its plan, and the usage by month and day of the requested months, newest first. bytes: bytes of request bodies. stored: disk space of the records. restored_records: records restored from the archive this month. dropped: events that ingest rules removed this month. rules: what each ingest rule did in each of the last 24 hours, newest first. services: the days by service, if p_services asks for it. spans: how many of the month''s events are spans of traces.';
 
 COMMENT ON TYPE "public"."logloom_usage_month" IS 'Accepted events and bytes of a UTC month (YYYY-MM).';
+
+COMMENT ON TYPE "public"."logloom_usage_service" IS 'Accepted events of a UTC day, and the bytes of the JSON text of their records. The service null has all events of the day that are in no other item.';
 
 COMMENT ON TYPE "public"."logloom_webhook_secret" IS 'The new secret of a rule, shown only now. The previous one also signs until previous_valid_until.';
 
@@ -38687,17 +40231,9 @@ GRANT EXECUTE ON FUNCTION "logloom"."log"(text, text, jsonb, text, text) TO "ano
 
 REVOKE ALL ON FUNCTION "logloom"."unaudit_table"(regclass) FROM PUBLIC;
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."acknowledge_in_scope"(logloom_private.reading_scope, uuid) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."add_sql_log"(text, text, jsonb, text, text, text) TO "anon", "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."addresses_in_incidents"(text, uuid[]) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."alert_entry_of"(logloom.alert_history, timestamp WITH time zone, boolean) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."alert_incident_of"(logloom.alert_incidents, jsonb) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."alert_incident_state"(timestamp WITH time zone, timestamp WITH time zone) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."alert_rule_of"(logloom.alert_rules) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."alert_silence_of"(logloom.alert_silences) TO "authenticated", "service_role";
 
@@ -38717,7 +40253,19 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."audit_here"(text, jsonb, jsonb, tex
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."call_operation"(text, jsonb) TO "authenticated", "service_role";
 
-GRANT EXECUTE ON FUNCTION "logloom_private"."change_alert_incidents"(uuid[], boolean, text, text) TO "authenticated", "service_role";
+GRANT EXECUTE ON FUNCTION "logloom_private"."change_alert_incidents"(logloom_private.reading_scope, uuid[], boolean, text, text) TO "authenticated", "service_role";
+
+REVOKE ALL
+  ON FUNCTION
+    "logloom_private"."change_alert_rule"(logloom_private.reading_scope, uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean,
+    integer, text, integer, jsonb, jsonb, text)
+  FROM PUBLIC;
+
+GRANT EXECUTE
+  ON FUNCTION
+    "logloom_private"."change_alert_rule"(logloom_private.reading_scope, uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean,
+    integer, text, integer, jsonb, jsonb, text)
+  TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."change_error_groups"(text[], text, text, text, text, text, text) TO "authenticated", "service_role";
 
@@ -38729,11 +40277,7 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."change_plans"(jsonb, text[]) TO "se
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."changed_file_secrets"(text, uuid, jsonb) TO "authenticated", "service_role";
 
-GRANT EXECUTE ON FUNCTION "logloom_private"."changed_rule_secrets"(jsonb, jsonb) TO "authenticated", "service_role";
-
 GRANT EXECUTE ON FUNCTION "logloom_private"."check_query"(text) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."check_rule_query"(text, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."checked_document"(jsonb) TO "authenticated", "service_role";
 
@@ -38743,6 +40287,8 @@ REVOKE ALL
   ON FUNCTION "logloom_private"."completed_preview"(public.logloom_alert_preview, logloom_private.alert_window[], boolean, logloom.alert_rules, logloom_private.alert_band[])
   FROM PUBLIC;
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."confirm_address"(logloom_private.reading_scope, text, text) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."count_errors"(logloom_private.error_arrival[], timestamp WITH time zone) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."current_user_id"() TO "anon", "authenticated", "service_role";
@@ -38750,6 +40296,8 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."current_user_id"() TO "anon", "auth
 GRANT EXECUTE ON FUNCTION "logloom_private"."digest_of_signer"(uuid, text, bytea) TO "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."end_portal_customer"(text, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."enqueue_rule_test"(logloom_private.reading_scope, uuid) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."erase_subject"(text, text) TO "authenticated", "service_role";
 
@@ -38783,11 +40331,9 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."ingest_rules_errors"() TO "authenti
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."is_service_role"() TO "anon", "authenticated", "service_role";
 
-GRANT EXECUTE ON FUNCTION "logloom_private"."issue_portal_session"(text, uuid, text, integer, text, text[], boolean, text[], text, jsonb) TO "authenticated", "service_role";
+GRANT EXECUTE ON FUNCTION "logloom_private"."issue_portal_session"(text, uuid, text, integer, text, text[], boolean, text[], text, jsonb, jsonb) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."known_file_types"(text[]) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."late_seconds"(logloom.alert_rules) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."listed_file_types"() TO "authenticated", "service_role";
 
@@ -38800,6 +40346,18 @@ REVOKE ALL ON FUNCTION "logloom_private"."lock_key"(logloom_private.lock_name) F
 GRANT EXECUTE ON FUNCTION "logloom_private"."lock_key"(logloom_private.lock_name) TO "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."log_view_of"(logloom.log_views) TO "authenticated", "service_role";
+
+REVOKE ALL
+  ON FUNCTION
+    "logloom_private"."make_alert_rule"(logloom_private.reading_scope, text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean,
+    integer, text, integer, jsonb, uuid, jsonb, text)
+  FROM PUBLIC;
+
+GRANT EXECUTE
+  ON FUNCTION
+    "logloom_private"."make_alert_rule"(logloom_private.reading_scope, text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean,
+    integer, text, integer, jsonb, uuid, jsonb, text)
+  TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."make_alert_silence"(text, jsonb, text, text, text, jsonb) TO "authenticated", "service_role";
 
@@ -38821,6 +40379,14 @@ REVOKE ALL
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."prune_files"(text, text[], text[], jsonb) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."read_alert_addresses"(logloom_private.reading_scope, integer, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."read_alert_incident"(logloom_private.reading_scope, uuid) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."read_alert_incidents"(logloom_private.reading_scope, text, uuid, text, integer, uuid) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."read_alert_rule"(logloom_private.reading_scope, uuid) TO "authenticated", "service_role";
+
 GRANT EXECUTE
   ON FUNCTION "logloom_private"."read_audit_trail"(logloom_private.reading_scope, text, text, text, text, text, text, text, integer, uuid)
   TO "authenticated", "service_role";
@@ -38833,27 +40399,41 @@ GRANT EXECUTE
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_changes"(logloom_private.reading_scope, text, text, text, integer, text, text) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_dashboard"(logloom_private.reading_scope, uuid) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_dashboards"(logloom_private.reading_scope, integer, uuid) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_fields"(logloom_private.reading_scope, text, text, text, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_stream"(logloom_private.reading_scope, uuid, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_streams"(logloom_private.reading_scope, text, integer, uuid) TO "authenticated", "service_role";
 
+REVOKE ALL
+  ON FUNCTION "logloom_private"."read_rule_preview"(logloom_private.reading_scope, text, uuid, text, double precision, text, integer, integer, uuid, integer, jsonb)
+  FROM PUBLIC;
+
+GRANT EXECUTE
+  ON FUNCTION "logloom_private"."read_rule_preview"(logloom_private.reading_scope, text, uuid, text, double precision, text, integer, integer, uuid, integer, jsonb)
+  TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."read_secret_scope"(logloom_private.reading_scope, text, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."read_stream_failures"(logloom_private.reading_scope, uuid, integer, uuid, text) TO "authenticated", "service_role";
 
-GRANT EXECUTE ON FUNCTION "logloom_private"."read_tenant_usage"(logloom_private.reading_scope, text, integer) TO "authenticated", "service_role";
+GRANT EXECUTE ON FUNCTION "logloom_private"."read_tenant_usage"(logloom_private.reading_scope, text, integer, integer) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."recurs_at"(jsonb, timestamp WITH time zone) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."refuse_in_document"(text, text, text, text, integer) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."remove_alert_rule"(logloom_private.reading_scope, uuid, text) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."remove_log_stream"(logloom_private.reading_scope, uuid, text) TO "authenticated", "service_role";
 
-GRANT EXECUTE ON FUNCTION "logloom_private"."request_stream_test"(logloom_private.reading_scope, uuid, text) TO "authenticated", "service_role";
+GRANT EXECUTE ON FUNCTION "logloom_private"."replace_webhook_secret"(logloom_private.reading_scope, uuid) TO "authenticated", "service_role";
 
-GRANT EXECUTE ON FUNCTION "logloom_private"."require_room_for_baseline"(text, jsonb, uuid) TO "authenticated", "service_role";
+GRANT EXECUTE ON FUNCTION "logloom_private"."request_stream_test"(logloom_private.reading_scope, uuid, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."resolve_quiet_errors"(timestamp WITH time zone) TO "authenticated", "service_role";
 
@@ -38865,8 +40445,6 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."service_operations"() TO "authentic
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."settle_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) TO "service_role";
 
-GRANT EXECUTE ON FUNCTION "logloom_private"."shown_baseline"(logloom.alert_rules) TO "authenticated", "service_role";
-
 GRANT EXECUTE ON FUNCTION "logloom_private"."things_of_customers"(text, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."trim_space"(text) TO "authenticated", "service_role";
@@ -38874,8 +40452,6 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."trim_space"(text) TO "authenticated
 GRANT EXECUTE ON FUNCTION "logloom_private"."uncount_errors"(text, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."verify_trail"(text, date, date) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."with_baseline"(logloom.alert_rules, jsonb, double precision) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."apply_tenant_files"(jsonb, text[], text) TO "authenticated", "service_role";
 
@@ -38891,7 +40467,9 @@ GRANT EXECUTE ON FUNCTION "public"."create_api_key"(text, text, text, text[], uu
 
 GRANT EXECUTE ON FUNCTION "public"."create_ingest_rule"(text, text, text, jsonb, boolean, jsonb) TO "authenticated", "service_role";
 
-GRANT EXECUTE ON FUNCTION "public"."create_log_portal_session"(text, uuid, text, integer, text, text[], boolean, text[], text, jsonb) TO "authenticated", "service_role";
+GRANT EXECUTE ON FUNCTION "public"."create_log_dashboard"(text, jsonb, boolean, boolean) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."create_log_portal_session"(text, uuid, text, integer, text, text[], boolean, text[], text, jsonb, jsonb) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."create_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid, text) TO "authenticated", "service_role";
 
@@ -38908,6 +40486,8 @@ GRANT EXECUTE ON FUNCTION "public"."export_tenant_files"(text[], text) TO "authe
 GRANT EXECUTE ON FUNCTION "public"."get_error_group"(text, uuid, timestamp WITH time zone) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."get_log_secret_scope"(text, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."get_tenant_usage"(text, integer, integer) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."ingest_signer"(uuid, text, text) TO "service_role";
 
@@ -38952,6 +40532,8 @@ GRANT EXECUTE
 GRANT EXECUTE ON FUNCTION "public"."update_error_group"(text[], text, text, text, text, text, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."update_ingest_rule"(uuid, text, text, jsonb, boolean, jsonb, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."update_log_dashboard"(uuid, text, jsonb, boolean, timestamp WITH time zone, boolean) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."verify_audit_trail"(text, date, date) TO "authenticated", "service_role";
 
@@ -39129,6 +40711,14 @@ GRANT INSERT ("tenant_id") ON TABLE "logloom"."ingest_rules" TO "service_role";
 
 GRANT DELETE, SELECT ON TABLE "logloom"."ingest_rules" TO "service_role";
 
+REVOKE ALL ("in_portal") ON TABLE "logloom"."log_dashboards" FROM "authenticated";
+
+GRANT INSERT ("in_portal"), UPDATE ("in_portal") ON TABLE "logloom"."log_dashboards" TO "authenticated";
+
+REVOKE ALL ("in_portal") ON TABLE "logloom"."log_dashboards" FROM "service_role";
+
+GRANT INSERT ("in_portal"), UPDATE ("in_portal") ON TABLE "logloom"."log_dashboards" TO "service_role";
+
 REVOKE ALL ("source") ON TABLE "logloom"."log_streams" FROM "authenticated";
 
 GRANT SELECT ("source") ON TABLE "logloom"."log_streams" TO "authenticated";
@@ -39149,6 +40739,10 @@ REVOKE ALL ("parts") ON TABLE "logloom"."portal_sessions" FROM "authenticated";
 
 GRANT SELECT ("parts") ON TABLE "logloom"."portal_sessions" TO "authenticated";
 
+REVOKE ALL ("variables") ON TABLE "logloom"."portal_sessions" FROM "authenticated";
+
+GRANT SELECT ("variables") ON TABLE "logloom"."portal_sessions" TO "authenticated";
+
 REVOKE ALL ("customer") ON TABLE "logloom"."portal_sessions" FROM "service_role";
 
 GRANT SELECT ("customer") ON TABLE "logloom"."portal_sessions" TO "service_role";
@@ -39160,6 +40754,10 @@ GRANT SELECT ("limits") ON TABLE "logloom"."portal_sessions" TO "service_role";
 REVOKE ALL ("parts") ON TABLE "logloom"."portal_sessions" FROM "service_role";
 
 GRANT SELECT ("parts") ON TABLE "logloom"."portal_sessions" TO "service_role";
+
+REVOKE ALL ("variables") ON TABLE "logloom"."portal_sessions" FROM "service_role";
+
+GRANT SELECT ("variables") ON TABLE "logloom"."portal_sessions" TO "service_role";
 
 REVOKE ALL ("retention_rules") ON TABLE "logloom"."tenant_settings" FROM "authenticated";
 

@@ -25,12 +25,27 @@ export const operations: readonly string[] = [
 
 /** The operations that only portal sessions may call here, if their parts name them. */
 export const operationsOfCustomers: readonly string[] = [
+  "acknowledge_alert",
+  "confirm_alert_address",
+  "create_alert_rule",
   "create_log_stream",
+  "delete_alert_rule",
   "delete_log_stream",
+  "get_alert_incident",
+  "get_alert_rule",
+  "get_log_dashboard",
   "get_log_secret_scope",
   "get_log_stream",
+  "list_alert_addresses",
+  "list_alert_incidents",
+  "list_log_dashboards",
   "list_log_stream_failures",
   "list_log_streams",
+  "preview_alert_rule",
+  "rotate_alert_webhook_secret",
+  "test_alert_rule",
   "test_log_stream",
+  "update_alert_incident",
+  "update_alert_rule",
   "update_log_stream",
 ];
