@@ -14,12 +14,7 @@ export type Database = {
       "acknowledge_alert": {
         Args: { "p_alert_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_success";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_success", true, false>;
       };
       "add_tenant_member": {
         Args: {
@@ -30,12 +25,7 @@ export type Database = {
           "p_view_id"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_member"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_member";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_member", true, false>;
       };
       "apply_tenant_files": {
         Args: { "p_documents": Json; "p_pruned_types"?: (string)[]; "p_tenant_id"?: string };
@@ -44,33 +34,18 @@ export type Database = {
       "check_plan_feature": {
         Args: { "p_feature": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_plan_feature"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_plan_feature";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_plan_feature", true, false>;
       };
       "claim_alert_notifications": {
         Args: { "p_limit": number };
         Returns: Database["public"]["CompositeTypes"]["logloom_claimed_notification"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_claimed_notification";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_claimed_notification", false, true>;
       };
       "claim_log_archive_work": { Args: Record<PropertyKey, never>; Returns: Json };
       "claim_log_streams": {
         Args: { "p_limit": number };
         Returns: Database["public"]["CompositeTypes"]["logloom_claimed_log_stream"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_claimed_log_stream";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_claimed_log_stream", false, true>;
       };
       "complete_alert_notification": {
         Args: { "p_claim_id": string; "p_notification_id": string };
@@ -101,28 +76,19 @@ export type Database = {
           "p_window_minutes"?: number;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_alert_rule"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_alert_rule";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_alert_rule", true, false>;
       };
       "create_alert_silence": {
         Args: {
           "p_comment"?: string;
           "p_from"?: string;
           "p_matcher": Json;
+          "p_recurrence"?: Json;
           "p_tenant_id"?: string;
-          "p_to": string;
+          "p_to"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_alert_silence"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_alert_silence";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_alert_silence", true, false>;
       };
       "create_api_key": {
         Args: {
@@ -133,12 +99,7 @@ export type Database = {
           "p_view_id"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_created_api_key"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_created_api_key";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_created_api_key", true, false>;
       };
       "create_ingest_rule": {
         Args: {
@@ -150,32 +111,22 @@ export type Database = {
           "p_tenant_id"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_ingest_rule"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_ingest_rule";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_ingest_rule", true, false>;
       };
       "create_ingest_token": {
         Args: { "p_expires_in"?: number; "p_service": string; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_ingest_token"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_ingest_token";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_ingest_token", true, false>;
       };
       "create_log_dashboard": {
-        Args: { "p_is_shared"?: boolean; "p_name": string; "p_panels"?: Json };
-        Returns: Database["public"]["CompositeTypes"]["logloom_log_dashboard"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_dashboard";
-          isOneToOne: true;
-          isSetofReturn: false;
+        Args: {
+          "p_in_portal"?: boolean;
+          "p_is_shared"?: boolean;
+          "p_name": string;
+          "p_panels"?: Json;
         };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_dashboard"];
+        SetofOptions: RowsOf<"logloom_log_dashboard", true, false>;
       };
       "create_log_portal_session": {
         Args: {
@@ -188,15 +139,11 @@ export type Database = {
           "p_parts"?: (string)[];
           "p_query_dsl"?: string;
           "p_tenant_id"?: string;
+          "p_variables"?: Json;
           "p_view_id"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_created_portal_session"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_created_portal_session";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_created_portal_session", true, false>;
       };
       "create_log_stream": {
         Args: {
@@ -211,12 +158,7 @@ export type Database = {
           "p_view_id"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_stream"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_stream";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_log_stream", true, false>;
       };
       "create_log_view": {
         Args: {
@@ -227,12 +169,7 @@ export type Database = {
           "p_tenant_id"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_view"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_view";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_log_view", true, false>;
       };
       "create_saved_search": {
         Args: {
@@ -250,62 +187,32 @@ export type Database = {
       "create_tenant": {
         Args: { "p_tenant_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_tenant"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_tenant";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_tenant", true, false>;
       };
       "delete_alert_rule": {
         Args: { "p_rule_id": string; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_success";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_success", true, false>;
       };
       "delete_ingest_rule": {
         Args: { "p_rule_id": string; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_success";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_success", true, false>;
       };
       "delete_log_dashboard": {
         Args: { "p_dashboard_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_success";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_success", true, false>;
       };
       "delete_log_stream": {
         Args: { "p_stream_id": string; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_success";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_success", true, false>;
       };
       "delete_log_view": {
         Args: { "p_tenant_id"?: string; "p_view_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_success";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_success", true, false>;
       };
       "delete_logs": {
         Args: {
@@ -315,32 +222,17 @@ export type Database = {
           "p_ts_to": string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_retention_run"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_retention_run";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_retention_run", true, false>;
       };
       "delete_saved_search": {
         Args: { "p_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_success";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_success", true, false>;
       };
       "delete_tenant": {
         Args: { "p_tenant_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_tenant_deletion"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_tenant_deletion";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_tenant_deletion", true, false>;
       };
       "erase_audit_subject": {
         Args: { "p_subject"?: string; "p_tenant_id"?: string };
@@ -350,12 +242,7 @@ export type Database = {
       "expire_alert_silence": {
         Args: { "p_silence_id": string; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_alert_silence"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_alert_silence";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_alert_silence", true, false>;
       };
       "export_logs": {
         Args: {
@@ -368,12 +255,7 @@ export type Database = {
           "p_ts_to"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_export"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_export";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_log_export", true, false>;
       };
       "export_tenant_files": {
         Args: { "p_tenant_id"?: string; "p_types"?: (string)[] };
@@ -382,134 +264,69 @@ export type Database = {
       "get_alert_incident": {
         Args: { "p_incident_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_alert_incident_details"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_alert_incident_details";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_alert_incident_details", true, false>;
       };
       "get_alert_rule": {
         Args: { "p_rule_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_alert_rule"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_alert_rule";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_alert_rule", true, false>;
       };
       "get_api_key_usage": {
         Args: { "p_key_id": string; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_api_key_usage"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_api_key_usage";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_api_key_usage", true, false>;
       };
       "get_current_tenant": {
         Args: { "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_tenant"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_tenant";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_tenant", true, false>;
       };
       "get_error_group": {
         Args: { "p_fingerprint"?: string; "p_id"?: string; "p_ts"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_error_group_details"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_error_group_details";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_error_group_details", true, false>;
       };
       "get_log": {
         Args: { "p_id": string; "p_ts"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_record"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_record";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_log_record", true, false>;
       };
       "get_log_context": {
         Args: { "p_after"?: number; "p_before"?: number; "p_id": string; "p_ts"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_record"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_record";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_log_record", false, true>;
       };
       "get_log_dashboard": {
         Args: { "p_dashboard_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_dashboard"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_dashboard";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_log_dashboard", true, false>;
       };
       "get_log_secret_scope": {
-        Args: { "p_tenant_id"?: string };
+        Args: { "p_purpose"?: string; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_secret_scope"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_secret_scope";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_log_secret_scope", true, false>;
       };
       "get_log_stream": {
         Args: { "p_stream_id": string; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_stream"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_stream";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_log_stream", true, false>;
       };
       "get_saved_search": {
         Args: { "p_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_saved_search"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_saved_search";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_saved_search", true, false>;
       };
       "get_saved_search_categories": { Args: Record<PropertyKey, never>; Returns: (string)[] };
       "get_saved_search_count": { Args: Record<PropertyKey, never>; Returns: number };
       "get_tenant_settings": {
         Args: { "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_tenant_settings"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_tenant_settings";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_tenant_settings", true, false>;
       };
       "get_tenant_usage": {
-        Args: { "p_months"?: number; "p_tenant_id"?: string };
+        Args: { "p_months"?: number; "p_services"?: number; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_usage"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_usage";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_usage", true, false>;
       };
       "health_report": { Args: Record<PropertyKey, never>; Returns: Json };
       "ingest_signer": {
@@ -520,12 +337,7 @@ export type Database = {
       "list_alert_addresses": {
         Args: { "p_after"?: string; "p_limit"?: number };
         Returns: Database["public"]["CompositeTypes"]["logloom_notification_address"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_notification_address";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_notification_address", false, true>;
       };
       "list_alert_deliveries": {
         Args: {
@@ -535,12 +347,7 @@ export type Database = {
           "p_rule_id"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_alert_delivery"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_alert_delivery";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_alert_delivery", false, true>;
       };
       "list_alert_history": {
         Args: {
@@ -553,12 +360,7 @@ export type Database = {
           "p_ts_to"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_alert_history_entry"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_alert_history_entry";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_alert_history_entry", false, true>;
       };
       "list_alert_incidents": {
         Args: {
@@ -569,42 +371,22 @@ export type Database = {
           "p_tenant_id"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_alert_incident"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_alert_incident";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_alert_incident", false, true>;
       };
       "list_alert_rules": {
         Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_alert_rule"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_alert_rule";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_alert_rule", false, true>;
       };
       "list_alert_silences": {
         Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_alert_silence"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_alert_silence";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_alert_silence", false, true>;
       };
       "list_api_keys": {
         Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_api_key"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_api_key";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_api_key", false, true>;
       };
       "list_audit_events": {
         Args: {
@@ -619,12 +401,7 @@ export type Database = {
           "p_ts_to"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_audit_trail_event"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_audit_trail_event";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_audit_trail_event", false, true>;
       };
       "list_error_groups": {
         Args: {
@@ -641,52 +418,27 @@ export type Database = {
           "p_ts_to"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_error_group"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_error_group";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_error_group", false, true>;
       };
       "list_ingest_rules": {
         Args: { "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_ingest_rule"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_ingest_rule";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_ingest_rule", false, true>;
       };
       "list_log_archive": {
         Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_archive_part"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_archive_part";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_archive_part", false, true>;
       };
       "list_log_archive_restores": {
         Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_archive_restore"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_archive_restore";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_archive_restore", false, true>;
       };
       "list_log_dashboards": {
         Args: { "p_after"?: string; "p_limit"?: number };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_dashboard"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_dashboard";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_log_dashboard", false, true>;
       };
       "list_log_fields": {
         Args: {
@@ -696,32 +448,17 @@ export type Database = {
           "p_ts_to"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_field"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_field";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_log_field", false, true>;
       };
       "list_log_portal_sessions": {
         Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_portal_session"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_portal_session";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_portal_session", false, true>;
       };
       "list_log_retention_runs": {
         Args: { "p_after"?: string; "p_kind"?: string; "p_limit"?: number; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_retention_run"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_retention_run";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_retention_run", false, true>;
       };
       "list_log_stream_failures": {
         Args: {
@@ -731,52 +468,37 @@ export type Database = {
           "p_tenant_id"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_stream_failure"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_stream_failure";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_log_stream_failure", false, true>;
       };
       "list_log_streams": {
         Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_stream"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_stream";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_log_stream", false, true>;
       };
       "list_log_tenants": {
         Args: { "p_after"?: string; "p_limit"?: number };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_tenant"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_tenant";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_log_tenant", false, true>;
       };
       "list_log_views": {
         Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_view"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_view";
-          isOneToOne: false;
-          isSetofReturn: true;
+        SetofOptions: RowsOf<"logloom_log_view", false, true>;
+      };
+      "list_portal_things": {
+        Args: {
+          "p_after"?: string;
+          "p_customer"?: string;
+          "p_limit"?: number;
+          "p_tenant_id"?: string;
         };
+        Returns: Database["public"]["CompositeTypes"]["logloom_portal_thing"][];
+        SetofOptions: RowsOf<"logloom_portal_thing", false, true>;
       };
       "list_saved_searches": {
         Args: { "include_shared"?: boolean; "p_after"?: string; "p_limit"?: number };
         Returns: Database["public"]["CompositeTypes"]["logloom_saved_search"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_saved_search";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_saved_search", false, true>;
       };
       "list_tenant_audit_events": {
         Args: {
@@ -788,32 +510,17 @@ export type Database = {
           "p_ts_to"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_audit_event"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_audit_event";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_audit_event", false, true>;
       };
       "list_tenant_members": {
         Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_member"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_member";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_member", false, true>;
       };
       "list_unsealed_alert_secrets": {
         Args: { "p_after"?: string; "p_key_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_unsealed_secret"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_unsealed_secret";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_unsealed_secret", false, true>;
       };
       "log_changes": {
         Args: {
@@ -825,12 +532,7 @@ export type Database = {
           "p_ts_to"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_changes"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_changes";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_log_changes", true, false>;
       };
       "log_histogram": {
         Args: {
@@ -840,12 +542,7 @@ export type Database = {
           "p_ts_to"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_histogram"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_histogram";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_log_histogram", true, false>;
       };
       "log_overview": {
         Args: {
@@ -855,12 +552,7 @@ export type Database = {
           "p_ts_to"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_overview"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_overview";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_log_overview", true, false>;
       };
       "log_series": {
         Args: {
@@ -870,12 +562,7 @@ export type Database = {
           "p_ts_to"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_series_answer"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_series_answer";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_log_series_answer", true, false>;
       };
       "log_stats": {
         Args: {
@@ -885,33 +572,18 @@ export type Database = {
           "p_ts_to"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_stat"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_stat";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_log_stat", false, true>;
       };
       "match_log_archive": { Args: { "p_claim_id": string; "p_records": Json }; Returns: Json };
       "open_log_portal_session": {
         Args: { "p_code_digest": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_opened_portal_session"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_opened_portal_session";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_opened_portal_session", true, false>;
       };
       "order_ingest_rules": {
         Args: { "p_rule_ids": (string)[]; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_ingest_rule"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_ingest_rule";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_ingest_rule", false, true>;
       };
       "preview_alert_rule": {
         Args: {
@@ -927,22 +599,12 @@ export type Database = {
           "p_window_minutes"?: number;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_alert_preview"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_alert_preview";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_alert_preview", true, false>;
       };
       "preview_ingest_rule": {
         Args: { "p_action": Json; "p_condition"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_ingest_rule_preview"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_ingest_rule_preview";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_ingest_rule_preview", true, false>;
       };
       "preview_tenant_files": {
         Args: { "p_documents": Json; "p_pruned_types"?: (string)[]; "p_tenant_id"?: string };
@@ -974,12 +636,7 @@ export type Database = {
       "remove_tenant_member": {
         Args: { "p_tenant_id"?: string; "p_user_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_success";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_success", true, false>;
       };
       "restore_log_archive": {
         Args: {
@@ -990,52 +647,32 @@ export type Database = {
           "p_to": string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_archive_restore"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_archive_restore";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_archive_restore", true, false>;
       };
       "retry_alert_delivery": {
         Args: { "p_delivery_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_alert_delivery"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_alert_delivery";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_alert_delivery", true, false>;
       };
       "revoke_api_key": {
         Args: { "p_key_id": string; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_success";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_success", true, false>;
       };
       "revoke_log_portal_session": {
         Args: { "p_session_id"?: string; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_success";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_success", true, false>;
+      };
+      "revoke_portal_customer": {
+        Args: { "p_customer": string; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_revoked_customer"];
+        SetofOptions: RowsOf<"logloom_revoked_customer", true, false>;
       };
       "rotate_alert_webhook_secret": {
         Args: { "p_rule_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_webhook_secret"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_webhook_secret";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_webhook_secret", true, false>;
       };
       "rotate_api_key": {
         Args: {
@@ -1045,12 +682,7 @@ export type Database = {
           "p_view_id"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_created_api_key"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_created_api_key";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_created_api_key", true, false>;
       };
       "run_saved_search": {
         Args: {
@@ -1061,32 +693,17 @@ export type Database = {
           "p_ts_to"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_saved_search_run"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_saved_search_run";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_saved_search_run", true, false>;
       };
       "run_writer": {
         Args: Record<PropertyKey, never>;
         Returns: Database["public"]["CompositeTypes"]["logloom_writer_run"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_writer_run";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_writer_run", true, false>;
       };
       "seal_alert_secret": {
         Args: { "p_digest": string; "p_rule_id": string; "p_sealed": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_success";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_success", true, false>;
       };
       "search_logs": {
         Args: {
@@ -1098,22 +715,16 @@ export type Database = {
           "p_ts_to"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_page"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_page";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_log_page", true, false>;
+      };
+      "set_log_plans": {
+        Args: { "p_deleted_ids"?: (string)[]; "p_dry_run"?: boolean; "p_plans"?: Json };
+        Returns: Json;
       };
       "set_retention_rules": {
         Args: { "p_rules": Json; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_tenant_settings"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_tenant_settings";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_tenant_settings", true, false>;
       };
       "set_tenant_member_role": {
         Args: {
@@ -1123,12 +734,7 @@ export type Database = {
           "p_view_id"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_member"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_member";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_member", true, false>;
       };
       "settle_alert_notification": {
         Args: {
@@ -1140,22 +746,12 @@ export type Database = {
           "p_status"?: number;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_success";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_success", true, false>;
       };
       "settle_log_archive_work": {
         Args: { "p_claim_id": string; "p_details"?: Json; "p_error"?: string; "p_records"?: Json };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_success";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_success", true, false>;
       };
       "settle_log_stream_batch": {
         Args: {
@@ -1173,22 +769,12 @@ export type Database = {
           "p_stream_id": string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_stream_settlement"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_stream_settlement";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_stream_settlement", true, false>;
       };
       "switch_log_tenant": {
         Args: { "p_tenant_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_tenant"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_tenant";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_log_tenant", true, false>;
       };
       "tail_logs": {
         Args: {
@@ -1198,47 +784,27 @@ export type Database = {
           "p_query_dsl"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_tail"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_tail";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_log_tail", true, false>;
       };
       "test_alert_rule": {
         Args: { "p_rule_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_alert_delivery"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_alert_delivery";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
+        SetofOptions: RowsOf<"logloom_alert_delivery", false, true>;
       };
       "test_log_stream": {
         Args: { "p_stream_id": string; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_stream"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_stream";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_log_stream", true, false>;
       };
       "update_alert_incident": {
         Args: {
           "p_acknowledged"?: boolean;
           "p_assigned_to"?: string;
-          "p_incident_ids": (string)[];
+          "p_incident_ids"?: (string)[];
           "p_note"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_success";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_success", true, false>;
       };
       "update_alert_rule": {
         Args: {
@@ -1263,12 +829,7 @@ export type Database = {
           "p_window_minutes"?: number;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_alert_rule"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_alert_rule";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_alert_rule", true, false>;
       };
       "update_error_group": {
         Args: {
@@ -1281,12 +842,7 @@ export type Database = {
           "p_state"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_success";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_success", true, false>;
       };
       "update_ingest_rule": {
         Args: {
@@ -1299,28 +855,19 @@ export type Database = {
           "p_tenant_id"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_ingest_rule"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_ingest_rule";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_ingest_rule", true, false>;
       };
       "update_log_dashboard": {
         Args: {
           "p_dashboard_id": string;
+          "p_in_portal"?: boolean;
           "p_is_shared"?: boolean;
           "p_name"?: string;
           "p_panels"?: Json;
           "p_updated_at"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_dashboard"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_dashboard";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_log_dashboard", true, false>;
       };
       "update_log_stream": {
         Args: {
@@ -1334,12 +881,7 @@ export type Database = {
           "p_view_id"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_stream"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_stream";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_log_stream", true, false>;
       };
       "update_log_view": {
         Args: {
@@ -1351,12 +893,7 @@ export type Database = {
           "p_view_id": string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_view"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_log_view";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_log_view", true, false>;
       };
       "update_saved_search": {
         Args: {
@@ -1371,12 +908,7 @@ export type Database = {
           "p_view_id"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_saved_search"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_saved_search";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_saved_search", true, false>;
       };
       "update_tenant_settings": {
         Args: {
@@ -1385,32 +917,17 @@ export type Database = {
           "pipeline_config"?: Json;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_tenant_settings"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_tenant_settings";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_tenant_settings", true, false>;
       };
       "validate_query": {
         Args: { "p_query_dsl": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_query_validity"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_query_validity";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_query_validity", true, false>;
       };
       "verify_audit_trail": {
         Args: { "p_day_from"?: string; "p_day_to"?: string; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_audit_verdict"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_audit_verdict";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
+        SetofOptions: RowsOf<"logloom_audit_verdict", true, false>;
       };
     };
     Enums: {
@@ -1581,6 +1098,8 @@ export type Database = {
         "group_wait_seconds": number | null;
         "notification_secrets": Json | null;
         "baseline": Json | null;
+        "customer": string | null;
+        "held_at": string | null;
         "kind": string | null;
         "late_seconds": number | null;
       };
@@ -1596,6 +1115,7 @@ export type Database = {
         "created_at": string | null;
         "expired_at": string | null;
         "expired_by": string | null;
+        "recurrence": Json | null;
       };
       "logloom_api_key": {
         "key_id": string | null;
@@ -1703,6 +1223,7 @@ export type Database = {
         "rule_id": string | null;
         "template": Json | null;
         "is_complete": boolean | null;
+        "customer": string | null;
       };
       "logloom_created_api_key": {
         "key_id": string | null;
@@ -1852,6 +1373,8 @@ export type Database = {
         "created_by": string | null;
         "created_at": string | null;
         "updated_at": string | null;
+        "in_portal": boolean | null;
+        "variables": Json | null;
       };
       "logloom_log_export": {
         "text": string | null;
@@ -1924,6 +1447,7 @@ export type Database = {
       };
       "logloom_log_secret_scope": {
         "tenant_id": string | null;
+        "customer": string | null;
       };
       "logloom_log_series": {
         "group": Json | null;
@@ -1991,6 +1515,8 @@ export type Database = {
         "test_finished_at": string | null;
         "test_status": number | null;
         "test_error": string | null;
+        "customer": string | null;
+        "held_at": string | null;
         "last_answer": string | null;
         "source": "logs" | "audit" | null;
         "test_answer": string | null;
@@ -2084,6 +1610,16 @@ export type Database = {
         "customer": string | null;
         "limits": Json | null;
         "parts": (string)[] | null;
+        "variables": Json | null;
+      };
+      "logloom_portal_thing": {
+        "customer": string | null;
+        "kind": string | null;
+        "thing_id": string | null;
+        "name": string | null;
+        "state": string | null;
+        "maker": string | null;
+        "created_at": string | null;
       };
       "logloom_query_validity": {
         "valid": boolean | null;
@@ -2120,6 +1656,11 @@ export type Database = {
         "archive_files": number | null;
         "archive_records": number | null;
         "not_reached": Json | null;
+      };
+      "logloom_revoked_customer": {
+        "sessions": number | null;
+        "streams": number | null;
+        "rules": number | null;
       };
       "logloom_saved_search": {
         "id": string | null;
@@ -2183,6 +1724,7 @@ export type Database = {
         "rule_id": string | null;
         "tenant_id": string | null;
         "secrets": (string)[] | null;
+        "customer": string | null;
       };
       "logloom_usage": {
         "tenant_id": string | null;
@@ -2202,6 +1744,7 @@ export type Database = {
         "restored_records": number | null;
         "dropped": number | null;
         "rules": (Database["public"]["CompositeTypes"]["logloom_ingest_rule_hour"])[] | null;
+        "services": (Database["public"]["CompositeTypes"]["logloom_usage_service"])[] | null;
         "spans": number | null;
       };
       "logloom_usage_day": {
@@ -2213,6 +1756,12 @@ export type Database = {
         "month": string | null;
         "events": number | null;
         "bytes": number | null;
+      };
+      "logloom_usage_service": {
+        "day": string | null;
+        "service": string | null;
+        "events": number | null;
+        "record_bytes": number | null;
       };
       "logloom_webhook_secret": {
         "rule_id": string | null;
@@ -2230,73 +1779,6 @@ export type Database = {
 type DatabaseWithoutInternals = Omit<Database, "__InternalSupabase">;
 
 type DefaultSchema = DatabaseWithoutInternals[Extract<keyof Database, "public">];
-
-export type Tables<
-  DefaultSchemaTableNameOrOptions extends
-    | keyof (DefaultSchema["Tables"] & DefaultSchema["Views"])
-    | { schema: keyof DatabaseWithoutInternals },
-  TableName extends DefaultSchemaTableNameOrOptions extends {
-    schema: keyof DatabaseWithoutInternals;
-  } ? keyof (
-      & DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Tables"]
-      & DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Views"]
-    )
-    : never = never,
-> = DefaultSchemaTableNameOrOptions extends { schema: keyof DatabaseWithoutInternals } ? (
-    & DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Tables"]
-    & DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Views"]
-  )[TableName] extends {
-    Row: infer R;
-  } ? R
-  : never
-  : DefaultSchemaTableNameOrOptions extends keyof (DefaultSchema["Tables"] & DefaultSchema["Views"])
-    ? (DefaultSchema["Tables"] & DefaultSchema["Views"])[DefaultSchemaTableNameOrOptions] extends {
-      Row: infer R;
-    } ? R
-    : never
-  : never;
-
-export type TablesInsert<
-  DefaultSchemaTableNameOrOptions extends
-    | keyof DefaultSchema["Tables"]
-    | { schema: keyof DatabaseWithoutInternals },
-  TableName extends DefaultSchemaTableNameOrOptions extends {
-    schema: keyof DatabaseWithoutInternals;
-  } ? keyof DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Tables"]
-    : never = never,
-> = DefaultSchemaTableNameOrOptions extends { schema: keyof DatabaseWithoutInternals }
-  ? DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Tables"][TableName] extends
-    {
-      Insert: infer I;
-    } ? I
-  : never
-  : DefaultSchemaTableNameOrOptions extends keyof DefaultSchema["Tables"]
-    ? DefaultSchema["Tables"][DefaultSchemaTableNameOrOptions] extends {
-      Insert: infer I;
-    } ? I
-    : never
-  : never;
-
-export type TablesUpdate<
-  DefaultSchemaTableNameOrOptions extends
-    | keyof DefaultSchema["Tables"]
-    | { schema: keyof DatabaseWithoutInternals },
-  TableName extends DefaultSchemaTableNameOrOptions extends {
-    schema: keyof DatabaseWithoutInternals;
-  } ? keyof DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Tables"]
-    : never = never,
-> = DefaultSchemaTableNameOrOptions extends { schema: keyof DatabaseWithoutInternals }
-  ? DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Tables"][TableName] extends
-    {
-      Update: infer U;
-    } ? U
-  : never
-  : DefaultSchemaTableNameOrOptions extends keyof DefaultSchema["Tables"]
-    ? DefaultSchema["Tables"][DefaultSchemaTableNameOrOptions] extends {
-      Update: infer U;
-    } ? U
-    : never
-  : never;
 
 export type Enums<
   DefaultSchemaEnumNameOrOptions extends
@@ -2335,3 +1817,10 @@ export const Constants = {
     },
   },
 } as const;
+
+type RowsOf<Type extends string, One extends boolean, Set extends boolean> = {
+  from: "*";
+  to: Type;
+  isOneToOne: One;
+  isSetofReturn: Set;
+};

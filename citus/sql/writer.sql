@@ -1,7 +1,7 @@
 -- Notes counts, days, write sequences and services of the records that insert_records sends to the
--- nodes, in the same transaction. Citus writes an insert twice (to a file, then as rows) if it returns rows
--- or may meet a conflict. So the writer's insert does neither. The columns for the counts are read
--- from the queue again.
+-- nodes, in the same transaction. Citus writes an insert twice (to a file, then as rows) if it
+-- returns rows or may meet a conflict. So the writer's insert does neither. The columns for the
+-- counts are read from the queue again.
 create or replace function logloom_citus.note_records(
   p_slot smallint,
   p_batch_from bigint,

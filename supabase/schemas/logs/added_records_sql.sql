@@ -40,8 +40,8 @@ return format(
 );
 
 -- Builds a statement that runs p_insert ("insert into logloom.logs as l …", without returning),
--- counts the records and notes their days. It returns p_result, an aggregate over the counts. Without
--- p_result it returns how many records were added.
+-- counts the records and notes their days. It returns p_result, an aggregate over the counts.
+-- Without p_result it returns how many records were added.
 create function logloom_private.added_records_sql(
   p_insert text, p_result text default 'coalesce(sum(a.events), 0)::integer'
 )
