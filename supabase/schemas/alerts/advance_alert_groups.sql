@@ -51,8 +51,8 @@ begin
 end;
 $$;
 
--- Pauses a group that exceeded its budget, longer each time. Windows that late records of SQL
--- reopened pause no rule: the group is filled again without them.
+-- Pauses a group that exceeded its budget, longer each time. A group with reopened windows is not
+-- paused: it drops these windows and is filled again.
 create function logloom_private.rest_alert_group(
   p_group logloom_private.alert_groups,
   p_now timestamptz,

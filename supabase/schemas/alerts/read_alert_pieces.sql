@@ -29,7 +29,7 @@ begin
   v_rows.max_rows := p_limit;
   if p_staged_after is null and (
     logloom_private.reads_sealed(p_tenant_id, p_from, v_to)
-    -- Otherwise the rows may be sealed by the time this statement runs.
+    -- Not yet sealed, but perhaps when the returned SQL runs.
     or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s)
   ) then
     v_rows := logloom_private.with_sealed_sql(v_rows, format(

@@ -134,7 +134,7 @@ begin
     begin
       v_linked := v_linked + logloom_private.link_events_of(v_tenant_id, 1000);
     exception when others then
-      -- What the server lacks concerns all tenants. Otherwise the events of this tenant wait.
+      -- Errors of the server concern all tenants. After others, this tenant's events wait.
       if left(sqlstate, 2) in ('25', '53', '57', '58') then
         raise;
       end if;

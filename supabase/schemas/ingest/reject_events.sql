@@ -50,7 +50,7 @@ begin
 end;
 $$;
 
--- Whether an event is a span or an event of a span. Both count for the share of the spans.
+-- Whether an event is a span or an event of a span: max_span_share limits both.
 create function logloom_private.is_of_span(p_attrs jsonb)
 returns boolean
 language sql

@@ -71,7 +71,7 @@ begin
   from logloom.alert_incidents i
   where i.tenant_id = v_tenant_id and i.incident_id = p_incident_id
     and logloom_private.is_managed(v_scope, i.view_id)
-    -- As in the list: what was found before the host's view changed is not shown.
+    -- A portal session sees no incident opened before its view changed.
     and (v_scope.kind = 'token' or i.opened_at >= (
       select v.shows_since from logloom.log_views v where v.view_id = i.view_id
     ));

@@ -157,7 +157,7 @@ begin
 end;
 $$;
 
--- Reads the value after name: and its lists, ranges and signs.
+-- Reads a value, list or range, with its sign, after a colon.
 create function logloom_private.translated_after_colon(
   p_state logloom_private.translation,
   p_name text

@@ -115,7 +115,7 @@ declare
   v_error text;
 begin
   if v_day is null then
-    -- Removed rules count while records remain that they kept or partly deleted.
+    -- Forgets removed rules once no day is left from before their removal.
     update logloom.tenant_settings s
     set rules_days_max = null
     where s.tenant_id = v_tenant_id and s.retention_rules is null

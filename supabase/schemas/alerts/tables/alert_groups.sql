@@ -10,9 +10,9 @@ create table logloom_private.alert_groups (
   filled_from timestamptz,
   -- Includes only records at filled_from with this id or a higher one. Null: all of them.
   filled_id uuid,
-  -- Records read by the current filling.
+  -- Records read to fill the group.
   records_read bigint not null default 0,
-  -- Milliseconds taken by the current filling.
+  -- Milliseconds spent to fill the group.
   spent_ms double precision not null default 0,
   -- Milliseconds per record in the last reading: the expected cost.
   ms_per_record double precision,

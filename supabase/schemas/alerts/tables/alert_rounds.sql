@@ -94,7 +94,7 @@ create table logloom_private.alert_spending (
 );
 
 comment on table logloom_private.alert_spending is
-  'The time that rules of a tenant took in the current round, besides the work for all tenants. '
+  'The time that rules of a tenant took in the current round, without the work for all tenants. '
   'The tenant that used the least time comes next.';
 
 create table logloom_private.alert_states (

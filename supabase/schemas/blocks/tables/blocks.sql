@@ -118,9 +118,9 @@ comment on column logloom_private.blocks.run_words is
   'are not much shorter than the templates.';
 
 comment on column logloom_private.blocks.template_records is
-  'How many records have each template, over all runs. The records of a template are adjacent and '
-  'sorted by ts. Its first and last position tell when it was first and last seen. The last '
-  'position is the sum of the counts so far and of run_records of earlier runs without messages.';
+  'For each template of each run: its number of records. These are adjacent and sorted by ts: the '
+  'first and last position tell when it was first and last seen. The last position is the sum of '
+  'the counts so far, plus run_records of earlier runs without messages.';
 
 comment on column logloom_private.blocks.offset_records is
   'For looking up a single message: how many messages come before template 1, 17, 33 …. '

@@ -91,7 +91,7 @@ begin
           'A tenant with fewer records in a day is sealed by the week. Raise it where thousands '
           'of tenants send little.'),
         ('seal_week_records',
-          'A tenant with fewer records in a week, and in a month, keeps them as rows. Raise it '
+          'Weeks with fewer records wait for the month. Months with fewer stay rows. Raise it '
           'where thousands of tenants send little.'),
         ('seal_block_records',
           'Records in a block, at most 32,000. Lower it where memory is short.'),

@@ -32,8 +32,8 @@ comment on column logloom_private.storage.is_stuck is
   'refused.';
 
 comment on column logloom_private.storage.limit_day is
-  'The day that is being dropped for all tenants because storage is full. It comes before the '
-  'daily retention. Null: none.';
+  'The day that is being dropped for all tenants because storage is full. The daily '
+  'retention waits for it. Null: none.';
 
 comment on column logloom_private.storage.overtakes_archive is
   'True: limit_day is dropped without waiting for the archive.';

@@ -25,7 +25,7 @@ comment on column logloom_private.retention_place.today is
   'The UTC day that this retention is for.';
 
 comment on column logloom_private.retention_place.spans_through is
-  'The last tenant whose blocks were checked for too long spans. Null: all were checked.';
+  'The last tenant whose blocks'' time spans were checked. Null: all were.';
 
 comment on column logloom_private.retention_place.rules_through is
   'The last tenant with retention rules that is finished. Null: all are. rules_day: the last '
