@@ -71,8 +71,8 @@ end;
 $$;
 
 -- Claims the next file that an erasure must check, or its note: a file in the bucket that says what
--- was erased. The note is written before the first check and, if files were emptied, after the last.
--- Returns null if nothing is due.
+-- was erased. The note is written before the first check and, if files were emptied, after the
+-- last. Returns null if nothing is due.
 create function logloom_private.claim_erasure(p_expires_at timestamptz)
 returns jsonb
 language plpgsql
