@@ -497,7 +497,7 @@ Deno.test("a portal does not repeat a request with the next reader's token", asy
     },
   );
   const config = { url: `http://127.0.0.1:${server.addr.port}` } as Config;
-  const service = createPortalService(config, session, new ParentPage([], () => {}));
+  const service = createPortalService(config, session, new ParentPage("", [], () => {}));
   const reads = service.call("search_logs", { p_query_dsl: "level:error" });
   await asked.promise;
   session.give("token-of-grace", false);

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { inTurn } from "../../console/src/portal/requests-in-turn.ts";
 
+// The places that frames share are tested in a browser: tests/package/viewer_together_test.ts.
+Object.defineProperty(navigator, "locks", { value: undefined });
+
 Deno.test("a search that nobody waits for keeps its place until it is answered", async () => {
   const sent: { query: string; answer: () => void; signal?: AbortSignal | null }[] = [];
   const ask = inTurn((input, init) => {

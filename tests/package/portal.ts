@@ -55,9 +55,10 @@ addEventListener("message", ({ data, origin, source }) => {
 // An application may set this before the element is defined.
 viewer.getToken = () => globalThis.nextToken();
 await import("./viewer.js");`;
-  const policy = `default-src 'none'; script-src 'self'; style-src 'self'; frame-src ${
-    new URL(portal).origin
-  }`;
+  const policy = () =>
+    `default-src 'none'; script-src 'self'; style-src 'self'; frame-src ${
+      new URL(portal).origin
+    } ${foreign}`;
   return Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
     const { pathname } = new URL(request.url);
     const files: Record<string, string> = {
@@ -71,7 +72,7 @@ await import("./viewer.js");`;
     return new Response(files[pathname] ?? "", {
       headers: {
         "Content-Type": types[pathname.split(".")[1] ?? "html"] ?? "",
-        "Content-Security-Policy": policy,
+        "Content-Security-Policy": policy(),
       },
     });
   });
@@ -98,7 +99,7 @@ function host() {
 
 export const portal = `http://127.0.0.1:${host().addr.port}/portal.html`;
 export const origin = `http://127.0.0.1:${application().addr.port}`;
-export const foreign = `http://127.0.0.1:${application().addr.port}`;
+export const foreign: string = `http://127.0.0.1:${application().addr.port}`;
 /** The port of examples/portal. */
 export const examplePort = freePort();
 

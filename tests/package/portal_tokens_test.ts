@@ -158,52 +158,6 @@ inBrowser("nor with a token that is set while getToken is under way", async () =
   assert.equal(await tab.frame.getByText("card declined").count(), 0);
 });
 
-inBrowser("messages of other windows reach neither the frame nor the application", async () => {
-  const [user, eve] = [await withLogs(), await newUser()];
-  await store(eve, [{ msg: "of eve" }]);
-  const [{ token }, evil] = [await sessionOf(user), await sessionOf(eve)];
-  await using tab = await open(token);
-  const { page, frame } = tab;
-  await tab.row("card declined").waitFor();
-  const opened = tab.context.waitForEvent("page");
-  // This page has the allowed origin of the application, but is not the page around the frame.
-  await page.evaluate(() => void globalThis.open("/other"));
-  const popup = await opened;
-  await popup.waitForLoadState();
-  await eventually("ready", async () => (await tab.said()).some(([name]) => name === "ready"));
-  const before = await tab.said();
-  await popup.evaluate((token) => {
-    const application = globalThis.opener as Window & { inside: Window };
-    application.inside.postMessage({ logloom: "show", query: "eve", token }, "*");
-    for (const logloom of ["hello", "ready", "error", "token-needed", "query-changed"]) {
-      application.postMessage({ logloom, query: "eve", message: "of eve" }, "*");
-    }
-  }, evil.token);
-  // The frame sends a valid message to itself.
-  await tab.inner().evaluate((token) => {
-    globalThis.postMessage({ logloom: "show", query: "eve", token }, "*");
-  }, evil.token);
-  await eventually(
-    "the popup's messages",
-    () =>
-      page.evaluate(() =>
-        (globalThis as unknown as { heard: [string, { logloom: string; query?: string }][] }).heard
-          .filter(([, { query }]) => query === "eve").length >= 5
-      ),
-  );
-  assert.deepEqual(await tab.said(), before);
-  await page.evaluate(() =>
-    document.querySelector("logloom-viewer")?.setAttribute("query", "service:shop")
-  );
-  await tab.row("slow query").waitFor({ state: "detached" });
-  await tab.row("card declined").waitFor();
-  assert.equal(await frame.getByText("of eve").count(), 0);
-  assert.deepEqual(
-    (await tab.said()).filter(([, detail]) => JSON.stringify(detail).includes("eve")),
-    [],
-  );
-});
-
 inBrowser(
   "a session works only in pages of its origins; elsewhere the host gets an error",
   async () => {

@@ -279,6 +279,44 @@ for (const isDark of [false, true]) {
   );
 }
 
+inBrowser("theme auto: the frame is as light or dark as the page behind the element", async () => {
+  const { token } = await sessionOf(await withLogs());
+  const css = "body { background: #fafafa } main { transition: background-color 1ms }";
+  await using tab = await open(token, { dark: true, prepare: serving({ "/shop.css": css }) });
+  await tab.row("card declined").waitFor();
+  // A page with light colours only, on a dark system.
+  await becomes(light, () => background(tab));
+  const behind = async (colours: Record<string, string>, expected: string) => {
+    await tab.page.evaluate((colours) => {
+      for (const [selector, colour] of Object.entries(colours)) {
+        document.querySelector<HTMLElement>(selector)?.style.setProperty("background", colour);
+      }
+    }, colours);
+    await becomes(expected, () => background(tab));
+  };
+  await behind({ main: "oklch(0.25 0.03 250)" }, dark);
+  await behind({ main: "rgb(0 0 0 / 10%)" }, light);
+  await behind({ "logloom-viewer": "rgb(0 0 0 / 80%)" }, dark);
+  await behind({ "logloom-viewer": "", main: "", body: "" }, light);
+  // A style sheet that changes.
+  await tab.page.evaluate(() => document.styleSheets[0].insertRule("body { background: #111 }", 1));
+  await becomes(dark, () => background(tab));
+  // In a slot of a white card.
+  await viewer(tab).evaluate((element) => {
+    const card = document.createElement("div");
+    card.attachShadow({ mode: "open" }).append(document.createElement("slot"));
+    card.style.background = "color(display-p3 1 1 1)";
+    element.before(card);
+    card.append(element);
+  });
+  await tab.row("card declined").waitFor();
+  await becomes(light, () => background(tab));
+  // Without any background the colour scheme decides.
+  await behind({ div: "none", body: "none" }, light);
+  await tab.page.evaluate(() => document.documentElement.style.colorScheme = "light dark");
+  await becomes(dark, () => background(tab));
+});
+
 inBrowser("the style of the page's style sheet is applied, changed and removed", async () => {
   const { token } = await sessionOf(await withLogs());
   await using tab = await open(token, {

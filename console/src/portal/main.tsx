@@ -18,9 +18,10 @@ const root = createRoot(document.getElementById("root") as HTMLElement);
 const narrow = 900;
 keepOwnHistory();
 keepPreferencesInMemory({ fields: innerWidth >= narrow });
+/** The code of a link, or the nonce of the element around the frame. */
 const linked = location.hash.slice(1);
 const part = partOf(location.search);
-// The address must show neither somebody else's search nor the code.
+// The address must show neither somebody else's search nor the code or nonce.
 history.replaceState(
   null,
   "",
@@ -29,7 +30,7 @@ history.replaceState(
 
 try {
   const isLinked = parent === self && linked.startsWith("llc_");
-  if (parent === self && !isLinked) {
+  if (!isLinked && (parent === self || linked === "")) {
     throw new StartError(
       say("This page works only inside another page, or with a link that works once."),
     );
@@ -41,7 +42,7 @@ try {
       say("No page may embed these logs: portalOrigins in config.json is empty."),
     );
   }
-  const page = new ParentPage(config.portalOrigins, (message) => show(message));
+  const page = new ParentPage(linked, config.portalOrigins, (message) => show(message));
   const session = new PortalSession(isLinked ? null : () => page.tell({ logloom: "token-needed" }));
 
   const isNew = changes();

@@ -19,19 +19,23 @@ export type ToParent =
   | { logloom: "query-changed"; query: string; from: string; to: string }
   | { logloom: "height"; height: number };
 
-/** The page around the frame. Messages from other origins are ignored. */
+/**
+ * The page around the frame. Each message has the nonce that the element made for this frame. Messages without it, of
+ * other windows and of other origins are ignored.
+ */
 export class ParentPage {
   #origin: string | null = null;
 
   constructor(
+    private readonly nonce: string,
     private readonly allowed: readonly string[],
     private readonly onMessage: (said: FromParent) => void,
   ) {}
 
-  /** Says hello to any page: this message holds no data. */
+  /** Says hello to any page: only the page that made the nonce can use it. */
   begin(): void {
     addEventListener("message", this.#take);
-    parent.postMessage({ logloom: "hello" } satisfies ToParent, "*");
+    this.#post({ logloom: "hello" }, "*");
   }
 
   /** Null until the page has sent a message. */
@@ -40,12 +44,17 @@ export class ParentPage {
   }
 
   tell(told: ToParent): void {
-    if (this.#origin !== null) parent.postMessage(told, this.#origin);
+    if (this.#origin !== null) this.#post(told, this.#origin);
+  }
+
+  #post(told: ToParent, to: string): void {
+    parent.postMessage({ ...told, nonce: this.nonce }, to);
   }
 
   #take = ({ source, origin, data }: MessageEvent): void => {
     if (source !== parent || !this.allowed.includes(origin)) return;
-    if (Object(data).logloom !== "show") return;
+    const { logloom, nonce } = Object(data);
+    if (logloom !== "show" || nonce !== this.nonce) return;
     this.#origin = origin;
     this.onMessage(data as FromParent);
   };

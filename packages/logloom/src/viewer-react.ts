@@ -42,6 +42,10 @@ export function LogloomViewer(props: LogloomViewerProps): ReactElement {
   const element = useRef<Element | null>(null);
   const latest = useRef(props);
   latest.current = props;
+  // Not a function of its own: components with the same getToken share its token.
+  useEffect(() => {
+    if (element.current) element.current.getToken = props.getToken;
+  }, [props.getToken]);
   useEffect(() => {
     const viewer = element.current;
     if (!viewer) return;
@@ -55,7 +59,6 @@ export function LogloomViewer(props: LogloomViewerProps): ReactElement {
     on("ready", () => latest.current.onReady?.());
     on<ViewerFailure>("error", (failure) => latest.current.onError?.(failure));
     on<QueryChanged>("query-changed", (changed) => latest.current.onQueryChanged?.(changed));
-    viewer.getToken = () => latest.current.getToken();
     // Defined after the listeners are added, because the frame starts at once.
     defineViewer();
     return () => stop.abort();

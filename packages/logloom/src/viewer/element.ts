@@ -26,6 +26,66 @@ const aheadMs = 60_000;
 /** The shortest time between requests for a token. A host may return the same token until it ends. */
 const pauseMs = 5_000;
 const longestTimerMs = 2 ** 31 - 1;
+/** How often the element looks at the page's colours. No event tells of a style sheet that changes. */
+const lookMs = 500;
+
+/** A call of a `getToken`. */
+interface Asked {
+  readonly answer: Promise<ViewerToken>;
+  readonly since: number;
+  /** The token that it replaces. */
+  readonly worn: string | undefined;
+  given?: ViewerToken;
+}
+
+/** The last call of each `getToken`: elements with the same function share its token. */
+const calls = new WeakMap<GetToken, Asked>();
+
+/** A token to use instead of `worn`, which is refused or about to end. Elements that ask together cause one call. */
+function askOnce(getToken: GetToken, worn: string | undefined): Promise<ViewerToken> {
+  const last = calls.get(getToken);
+  const given = last?.given;
+  if (
+    last && (!given || given.token !== worn && !(leftOf(given) < aheadMs) ||
+      last.worn === worn && Date.now() - last.since < pauseMs)
+  ) return last.answer;
+  const answer = Promise.resolve().then(getToken).then((answer) => {
+    const given = typeof answer === "string" ? { token: answer } : answer;
+    if (typeof given?.token !== "string" || given.token === "") throw "it gave no token";
+    return asked.given = given;
+  });
+  const asked: Asked = { answer, since: Date.now(), worn };
+  answer.catch(() => calls.get(getToken) === asked && calls.delete(getToken));
+  calls.set(getToken, asked);
+  return answer;
+}
+
+/** The milliseconds until a token ends. NaN if it does not say. */
+function leftOf({ expires_at: end }: ViewerToken): number {
+  return (typeof end === "number" ? end : Date.parse(end ?? "")) - Date.now();
+}
+
+/**
+ * Whether the page is dark behind an element: the brightness of the backgrounds from the element outwards, then of the
+ * page's canvas. `probe` is an element in the same place that may get any colour.
+ */
+function isDark(element: Element, probe: HTMLElement): boolean {
+  let [bright, open] = [0, 1];
+  const add = (colour: string) => {
+    // Turns every notation into `color(srgb R G B / A)`.
+    probe.style.color = `color-mix(in srgb, ${colour}, ${colour})`;
+    const [red = 0, green = 0, blue = 0, alpha = 1] =
+      getComputedStyle(probe).color.match(/-?[\d.]+(e-\d+)?/g)?.map(Number) ?? [];
+    bright += open * alpha * (0.2126 * red + 0.7152 * green + 0.0722 * blue);
+    open *= 1 - alpha;
+  };
+  for (let at: Node | null = element; at && open > 0.01;) {
+    if (at instanceof Element) add(getComputedStyle(at).backgroundColor);
+    at = (at as Element).assignedSlot ?? at.parentNode ?? (at as ShadowRoot).host ?? null;
+  }
+  add("Canvas");
+  return bright < 0.5;
+}
 
 const css =
   ":host{display:block;height:clamp(480px,var(--logloom-content,560px),80vh)}:host([hidden]){display:none}iframe{display:block;width:100%;height:100%;border:0;border-radius:inherit;color-scheme:normal}";
@@ -55,7 +115,11 @@ export class LogloomViewer extends Base {
   #ask = 0;
   #isAsking = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #dark: MediaQueryList | undefined;
+  /** Both sides put it into each message. Each frame has its own. */
+  #nonce = "";
+  readonly #probe = document.createElement("i");
+  #looking: ReturnType<typeof setInterval> | undefined;
+  #shown = "";
 
   /** A property, not an attribute: every script and recorder of the page can read attributes. */
   get token(): string | null {
@@ -96,14 +160,14 @@ export class LogloomViewer extends Base {
       Object.assign(this, { [name]: value });
     }
     addEventListener("message", this.#heard);
-    this.#dark = matchMedia("(prefers-color-scheme: dark)");
-    this.#dark.addEventListener("change", this.#dressed);
+    this.#looking = setInterval(() => document.hidden || this.#dress(), lookMs);
     this.#open();
   }
 
   disconnectedCallback(): void {
     removeEventListener("message", this.#heard);
-    this.#dark?.removeEventListener("change", this.#dressed);
+    clearInterval(this.#looking);
+    this.#looking = undefined;
     clearTimeout(this.#timer);
     this.#ask++;
     this.#close();
@@ -113,13 +177,10 @@ export class LogloomViewer extends Base {
     if (before === now) return;
     if (name === "src" || name === "part") {
       // Initial attributes arrive before the element is in the page, and must not open it.
-      if (this.#dark && this.isConnected) this.#open();
+      if (this.#looking) this.#open();
     } else if (name === "query" || name === "range") this.#show(name);
-    else this.#show();
+    else this.#dress();
   }
-
-  /** The page's style sheet may have other colours in dark mode. */
-  #dressed = (): void => this.#show();
 
   #close(): void {
     this.#frame?.remove();
@@ -138,6 +199,8 @@ export class LogloomViewer extends Base {
     this.#origin = url.origin;
     const part = this.getAttribute("part");
     if (part) url.searchParams.set("part", part);
+    // The page removes it from its address at once.
+    url.hash = this.#nonce = crypto.getRandomValues(new Uint32Array(4)).join("-");
     const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
     // A page's policy may forbid style elements.
     const sheet = new CSSStyleSheet();
@@ -152,13 +215,18 @@ export class LogloomViewer extends Base {
       "allow-scripts allow-same-origin allow-forms allow-downloads allow-popups allow-popups-to-escape-sandbox",
     );
     frame.src = url.href;
-    root.append(frame);
+    // A frame that loads another page has lost its nonce, and gets no message any more.
+    let loads = 0;
+    frame.onload = () => loads++ && frame === this.#frame && this.#open();
+    this.#probe.hidden = true;
+    root.append(this.#probe, frame);
     this.#frame = frame;
   }
 
   #heard = ({ source, origin, data }: MessageEvent): void => {
     if (!this.#frame || source !== this.#frame.contentWindow || origin !== this.#origin) return;
-    const { logloom: what, ...rest } = Object(data) as Record<string, unknown>;
+    const { logloom: what, nonce, ...rest } = Object(data) as Record<string, unknown>;
+    if (nonce !== this.#nonce) return;
     switch (what) {
       case "hello":
         this.#isThere = true;
@@ -182,14 +250,27 @@ export class LogloomViewer extends Base {
     }
   };
 
-  /** Passes the element's style and these attributes to the frame. */
-  #show(...names: string[]): void {
-    if (!this.#isThere) return;
+  /** The element's style for the frame. */
+  #look(): Record<string, string> {
     const style = getComputedStyle(this);
-    const theme: Record<string, string> = { scheme: this.getAttribute("theme") ?? "auto" };
+    let scheme = this.getAttribute("theme") ?? "";
+    if (!/^(light|dark)$/.test(scheme)) scheme = isDark(this, this.#probe) ? "dark" : "light";
+    const theme: Record<string, string> = { scheme };
     for (const name of ["accent", "font", "radius", "density"]) {
       theme[name] = style.getPropertyValue(`--logloom-${name}`).trim().replace(/px$/, "");
     }
+    return theme;
+  }
+
+  #dress(): void {
+    if (this.#isThere && JSON.stringify(this.#look()) !== this.#shown) this.#show();
+  }
+
+  /** Passes the element's style and these attributes to the frame. */
+  #show(...names: string[]): void {
+    if (!this.#isThere) return;
+    const theme = this.#look();
+    this.#shown = JSON.stringify(theme);
     const language = this.closest<HTMLElement>("[lang]")?.lang;
     const said: Record<string, unknown> = { theme, labels: this.#labels, language };
     for (const name of names) said[name] = this.getAttribute(name) ?? undefined;
@@ -202,7 +283,10 @@ export class LogloomViewer extends Base {
 
   #say(said: Record<string, unknown>): void {
     if (!this.#isThere) return;
-    this.#frame?.contentWindow?.postMessage({ logloom: "show", ...said }, this.#origin);
+    this.#frame?.contentWindow?.postMessage(
+      { logloom: "show", nonce: this.#nonce, ...said },
+      this.#origin,
+    );
   }
 
   #take(given: string | ViewerToken | null, answers: boolean): void {
@@ -211,7 +295,11 @@ export class LogloomViewer extends Base {
     const renews = answers && this.#token !== null;
     this.#isAsking = false;
     this.#token = typeof given === "string" ? { token: given } : given;
-    if (!this.#token) return this.isConnected ? this.#open() : undefined;
+    if (!this.#token) {
+      // The next token may be another customer's.
+      if (this.#getToken) calls.delete(this.#getToken);
+      return this.isConnected ? this.#open() : undefined;
+    }
     this.#hand(renews);
     this.#renewInTime();
   }
@@ -220,8 +308,7 @@ export class LogloomViewer extends Base {
   #renewInTime(): void {
     clearTimeout(this.#timer);
     if (!this.#isThere) return;
-    const end = this.#token?.expires_at;
-    const left = (typeof end === "number" ? end : Date.parse(end ?? "")) - Date.now();
+    const left = this.#token ? leftOf(this.#token) : 0;
     if (left > 0) {
       const wait = Math.max(left - aheadMs, left / 2, pauseMs);
       this.#timer = setTimeout(() => this.#need(), Math.min(wait, longestTimerMs));
@@ -236,11 +323,8 @@ export class LogloomViewer extends Base {
     this.#tell("token-needed", {});
     if (!this.#getToken || ask !== this.#ask) return;
     try {
-      const given = await this.#getToken();
-      if (ask !== this.#ask) return;
-      const token = typeof given === "string" ? given : given?.token;
-      if (typeof token !== "string" || token === "") throw "it gave no token";
-      this.#take(given, true);
+      const given = await askOnce(this.#getToken, this.#token?.token);
+      if (ask === this.#ask) this.#take(given, true);
     } catch (error) {
       if (ask === this.#ask) {
         // A token that is set later was not requested. It may belong to another customer.
