@@ -32,6 +32,32 @@ export async function store(user: User, events: unknown[]): Promise<void> {
   );
 }
 
+/** Makes a log stream and an alert rule in a customer's portal session. */
+export async function makeThings(token: string | null, headers = {}): Promise<void> {
+  const make = async (operation: string, parameters: object) => {
+    const response = await fetch(`${stack.url}/functions/v1/logloom-read/v1/${operation}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, ...headers },
+      body: JSON.stringify(parameters),
+    });
+    assert.equal(response.status, 200, await response.text());
+  };
+  await make("create_log_stream", {
+    p_name: "to a bucket",
+    p_kind: "webhook",
+    p_config: { url: "https://receiver.example/logs" },
+  });
+  await make("create_alert_rule", {
+    p_name: "any error",
+    p_query_dsl: "level:error",
+    p_threshold: 0,
+    p_comparison: "gt",
+    p_window_minutes: 5,
+    p_cooldown_minutes: 30,
+    p_enabled: true,
+  });
+}
+
 export const isSeen = (page: Page, text: string) =>
   page.getByRole("row").filter({ hasText: text }).first().waitFor();
 

@@ -1,15 +1,16 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
 import { inBrowser } from "../console/browser.ts";
-import { store } from "../console/steps.ts";
+import { makeThings, store } from "../console/steps.ts";
 import { openDatabase } from "../support/database.ts";
-import { eventually } from "../support/eventually.ts";
+import { becomes, eventually } from "../support/eventually.ts";
 import { newUser } from "../support/users.ts";
 import { moreFiles, open, origin, picture, portal, sessionOf } from "./portal.ts";
 
 // The parts of the portal other than the search, each on a page of the shop.
 
-for (const part of ["errors", "audit", "usage", "keys"]) {
+const shown = ["search", "errors", "audit", "usage", "dashboards", "streams", "alerts"];
+for (const part of [...shown, "keys"]) {
   moreFiles[`/${part}`] = `<!doctype html><html lang="en"><title>shop</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="stylesheet" href="/shop.css">
@@ -99,6 +100,64 @@ inBrowser("usage shows the host's limits, and not the plan's", async () => {
   assert.equal(await tab.frame.getByText(/^of /).count(), 1, "bytes have no limit");
   assert.equal(await tab.frame.getByText(/Stored|Plan/).count(), 0);
   await holds("usage", tab);
+});
+
+inBrowser("axe finds nothing in any part, light or dark, narrow or wide", async () => {
+  const user = await shop();
+  const common = { p_customer: "42", p_limits: { monthly_events: 100 } };
+  const { token } = await sessionOf(user, {
+    ...common,
+    p_parts: shown.filter((part) => part !== "usage"),
+    p_query_dsl: "@customer:42",
+  });
+  const usage = await sessionOf(user, { ...common, p_parts: ["usage"] });
+  await user.client.call("create_log_dashboard", {
+    p_name: "Your shop",
+    p_is_shared: true,
+    p_in_portal: true,
+    p_panels: [{ title: "Errors", query_dsl: "level:error | count()", kind: "number" }],
+  });
+  await makeThings(token, { "x-logloom-origin": origin });
+  /** What each part shows when it is complete. */
+  const seen: Record<string, string> = {
+    search: "payment of ann failed",
+    errors: "payment of ann failed",
+    audit: "ann-1",
+    usage: "of 100",
+    dashboards: "Your shop",
+    streams: "to a bucket",
+    alerts: "any error",
+  };
+  for (const part of shown) {
+    await using tab = await open(part === "usage" ? usage.token : token, {
+      at: `${origin}/${part}`,
+    });
+    if (part === "alerts") await tab.frame.getByRole("tab", { name: "Rules" }).press("Enter");
+    await tab.frame.getByText(seen[part]).first().waitFor();
+    for (const colorScheme of ["light", "dark"] as const) {
+      await tab.page.emulateMedia({ colorScheme });
+      const background = colorScheme === "dark" ? "rgb(18, 23, 27)" : "rgb(255, 255, 255)";
+      await becomes(
+        background,
+        () =>
+          tab.inner().evaluate(() => getComputedStyle(document.documentElement).backgroundColor),
+      );
+      for (const width of [390, 768, 1280]) {
+        await tab.page.setViewportSize({ width, height: 844 });
+        await tab.rests();
+        assert.deepEqual(await tab.faultsWithin(), [], `${part} ${colorScheme} ${width}`);
+        await picture(tab.page, `${part}-${colorScheme}-${width}`);
+      }
+    }
+    const add = { streams: "New stream", alerts: "New rule" }[part];
+    if (add === undefined) continue;
+    await tab.page.setViewportSize({ width: 390, height: 844 });
+    await tab.frame.getByRole("button", { name: add }).press("Enter");
+    await tab.frame.getByRole("dialog").waitFor();
+    await tab.rests();
+    assert.deepEqual(await tab.faultsWithin(), [], `${add}`);
+    await picture(tab.page, `${part}-dialog`);
+  }
 });
 
 inBrowser("a part that the session lacks is refused, and the host is told", async () => {

@@ -3,6 +3,7 @@ import { change, useAddress } from "../address/address.ts";
 import { IncidentView } from "./incident-view.tsx";
 import { IncidentsTab } from "./incidents-tab.tsx";
 import type { AlertRule } from "../service/logloom.ts";
+import { useIsCustomer } from "../service/roles.ts";
 import { Button, ScreenHead } from "../shared/basic-controls.tsx";
 import { TabPanel, Tabs } from "../shared/tabs.tsx";
 import { say, type Words } from "../shared/translate.ts";
@@ -20,12 +21,15 @@ const tabs = [
   ["silences", "Silences"],
 ] as const satisfies [string, Words][];
 type Tab = (typeof tabs)[number][0];
+/** Channels and silences are of the whole tenant. */
+const ofCustomer = tabs.slice(0, 3);
 
 /** Incidents, rules, the history of alerts, channels and silences. */
 export default function AlertsScreen() {
   const { parameters } = useAddress();
   const [edited, setEdited] = useState<Partial<AlertRule> | null>(null);
-  const tab: Tab = tabs.find(([name]) => name === parameters.tab)?.[0] ?? "incidents";
+  const offered = useIsCustomer() ? ofCustomer : tabs;
+  const tab: Tab = offered.find(([name]) => name === parameters.tab)?.[0] ?? "incidents";
   if (parameters.incident) {
     return <IncidentView key={parameters.incident} id={parameters.incident} />;
   }
@@ -36,7 +40,7 @@ export default function AlertsScreen() {
       </ScreenHead>
       <Tabs
         label={say("Alerts")}
-        tabs={tabs}
+        tabs={offered}
         chosen={tab}
         onChoose={(wanted) => change({ tab: wanted === "incidents" ? "" : wanted })}
       />

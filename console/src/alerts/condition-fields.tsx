@@ -1,7 +1,7 @@
 import { useId, useRef } from "react";
 import { QueryBox } from "../search/query-box.tsx";
 import type { BoxHandle } from "../search/query-editor.tsx";
-import { useOperation } from "../service/operation-hooks.ts";
+import { useHas, useOperation } from "../service/operation-hooks.ts";
 import { QueryVerdict } from "../search/query-verdict.tsx";
 import type { Comparison } from "../service/logloom.ts";
 import type { Draft } from "./rule-draft.ts";
@@ -42,7 +42,7 @@ export function ConditionFields({ draft, onChange }: {
     p_query_dsl: "",
     p_ts_from: lastHour.from,
     p_ts_to: lastHour.to,
-  });
+  }, { enabled: useHas("list_log_fields") });
   return (
     <>
       <div>

@@ -1,7 +1,7 @@
 import { useQueries } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { Zone } from "../address/range.ts";
-import { useChange, useService } from "../service/operation-hooks.ts";
+import { useChange, useHas, useService } from "../service/operation-hooks.ts";
 import type { AlertDelivery, AlertRule } from "../service/logloom.ts";
 import { Button, ErrorNote } from "../shared/basic-controls.tsx";
 import { plain } from "../shared/safe-text.ts";
@@ -17,8 +17,10 @@ export function ConfirmAddress({ rule, rules, email }: {
   email: string;
 }) {
   const { zone } = usePreferences();
-  const mail = useLastMail(rules, email);
-  const isMailed = mail !== undefined && mail.status === "delivered";
+  const hasDeliveries = useHas("list_alert_deliveries");
+  const mail = useLastMail(hasDeliveries ? rules : [], email);
+  // A customer does not see whether it was delivered.
+  const isMailed = !hasDeliveries || mail !== undefined && mail.status === "delivered";
   const [code, setCode] = useState("");
   const confirm = useChange("confirm_alert_address", ["list_alert_addresses"]);
   const resend = useChange("test_alert_rule", ["list_alert_addresses", "list_alert_deliveries"]);

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "react";
 import { go } from "../address/address.ts";
 import { deliveryState } from "./delivery-state.ts";
-import { useChange, useOperation } from "../service/operation-hooks.ts";
+import { useChange, useHas, useOperation } from "../service/operation-hooks.ts";
 import type { Alert, AlertRule } from "../service/logloom.ts";
 import { Badge, Button, ErrorNote } from "../shared/basic-controls.tsx";
 import { ago } from "../shared/format-time.ts";
@@ -64,6 +64,7 @@ function AlertRow({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }
     "list_alert_history",
     "list_alert_incidents",
   ]);
+  const hasSearch = useHas("search_logs");
   const error = errorOf(alert.group);
   const look = () =>
     error ? goToError(error) : rule && go({
@@ -88,7 +89,7 @@ function AlertRow({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }
         </span>
       </td>
       <td className="tools">
-        {(rule || error) && (
+        {(rule || error) && hasSearch && (
           <Button look="small" onClick={look}>{error ? say("The error") : say("Records")}</Button>
         )}
         {!alert.acknowledged && (
@@ -112,9 +113,9 @@ function Told({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }) {
   const { notification_channels: channels, notification_error: failure } = alert;
   const wanted = rule?.notification_destinations ?? (channels.length > 0 || failure ? [] : ["any"]);
   const reached = new Set<string>(channels);
-  const isOpen = wanted.some((channel) =>
-    !reached.has(channel) && !failure?.startsWith(`${channel}:`)
-  );
+  const hasDeliveries = useHas("list_alert_deliveries");
+  const isOpen = hasDeliveries &&
+    wanted.some((channel) => !reached.has(channel) && !failure?.startsWith(`${channel}:`));
   // All alerts of a rule share one request.
   const deliveries = useOperation("list_alert_deliveries", {
     p_rule_id: alert.rule_id,

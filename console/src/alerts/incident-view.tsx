@@ -2,9 +2,9 @@ import { useState } from "react";
 import { change, go } from "../address/address.ts";
 import { deliveryState } from "./delivery-state.ts";
 import { signs } from "../shared/comparison-signs.ts";
-import { useChange, useOperation } from "../service/operation-hooks.ts";
+import { useChange, useHas, useOperation } from "../service/operation-hooks.ts";
 import type { AlertDelivery, AlertIncidentDetails } from "../service/logloom.ts";
-import { useNameOf } from "../service/roles.ts";
+import { useIsCustomer, useNameOf } from "../service/roles.ts";
 import { Badge, Button, Empty, ErrorNote, ScreenHead } from "../shared/basic-controls.tsx";
 import { FactList } from "../shared/fact-list.tsx";
 import { ago, shortTime } from "../shared/format-time.ts";
@@ -51,7 +51,8 @@ function IncidentPage({ incident }: { incident: AlertIncidentDetails }) {
   const [readAt] = useState(() => Date.now());
   const isOpen = incident.state === "open";
   const range = rangeOf(incident, Math.floor(Date.now() / 60_000) * 60_000);
-  const records = recordsOf(incident);
+  const hasSearch = useHas("search_logs");
+  const records = hasSearch ? recordsOf(incident) : null;
   const error = errorOf(incident.group);
   return (
     <>
@@ -67,7 +68,7 @@ function IncidentPage({ incident }: { incident: AlertIncidentDetails }) {
         }
       >
         {back()}
-        {error && <Button onClick={() => goToError(error)}>{say("The error")}</Button>}
+        {error && hasSearch && <Button onClick={() => goToError(error)}>{say("The error")}</Button>}
         {records !== null && (
           <Button onClick={() => go({ screen: "search", parameters: { q: records, ...range } })}>
             {say("Records")}
@@ -87,15 +88,17 @@ function IncidentPage({ incident }: { incident: AlertIncidentDetails }) {
         </button>
       </ScreenHead>
       <ErrorNote error={update.error} />
-      <IncidentChart incident={incident} range={range} />
+      {hasSearch && <IncidentChart incident={incident} range={range} />}
       <div className="incident-columns">
         <Facts incident={incident} />
-        <AnswerForm
-          key={incident.incident_id}
-          subject={incident}
-          update={answer}
-          parametersOf={(part) => ({ p_incident_ids: [incident.incident_id], ...part })}
-        />
+        {!useIsCustomer() && (
+          <AnswerForm
+            key={incident.incident_id}
+            subject={incident}
+            update={answer}
+            parametersOf={(part) => ({ p_incident_ids: [incident.incident_id], ...part })}
+          />
+        )}
       </div>
       {records !== null && <IncidentEvidence query={records} range={rangeOf(incident, readAt)} />}
       <Deliveries deliveries={incident.deliveries} />

@@ -1,5 +1,5 @@
 import type { Channel } from "../service/logloom.ts";
-import { useMay } from "../service/roles.ts";
+import { useIsCustomer, useMay } from "../service/roles.ts";
 import { SecretField } from "../shared/secret-field.tsx";
 import { say } from "../shared/translate.ts";
 import {
@@ -18,8 +18,8 @@ export function NotificationFields({ draft, isSet, onChange }: {
   isSet: (name: string) => boolean;
   onChange: (part: Partial<Draft>) => void;
 }) {
-  // Only admins may seal secrets.
-  const maySeal = useMay("admin") !== false;
+  // Members may not seal secrets.
+  const maySeal = [useMay("admin") !== false, useIsCustomer()].includes(true);
   const isOn = (name: Channel) => draft.destinations.includes(name);
   const check = (name: Channel, label: string) => (
     <label className="check">

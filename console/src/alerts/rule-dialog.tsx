@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { useChange, useSealedChange } from "../service/operation-hooks.ts";
 import type { AlertRule } from "../service/logloom.ts";
+import { useIsCustomer } from "../service/roles.ts";
 import { Button, ErrorNote } from "../shared/basic-controls.tsx";
 import { CopyButton } from "../shared/copy-button.tsx";
 import { FormDialog } from "../shared/dialog.tsx";
@@ -29,6 +30,8 @@ export function RuleDialog({ initial, onClose, onSaved }: {
     touched,
   );
   const rotate = useChange("rotate_alert_webhook_secret", []);
+  // A customer's rule watches a query. What its messages say is the service's business.
+  const isCustomer = useIsCustomer();
   const submit = (form: HTMLFormElement) => {
     const parameters = parametersOf(draft);
     if (parameters === null) {
@@ -81,7 +84,7 @@ export function RuleDialog({ initial, onClose, onSaved }: {
           onChange={(description) => change({ description })}
         />
       </div>
-      {!draft.rule_id && (
+      {!draft.rule_id && !isCustomer && (
         <Segments
           label={say("Watches")}
           choices={[["query", say("a query")], ["new_error", say("new and returning errors")]]}
@@ -111,7 +114,7 @@ export function RuleDialog({ initial, onClose, onSaved }: {
         checked={draft.notifyOnRecovery}
         onChange={(isOn) => change({ notifyOnRecovery: isOn })}
       />
-      <MessagePreview draft={draft} />
+      {!isCustomer && <MessagePreview draft={draft} />}
     </FormDialog>
   );
 }

@@ -1,14 +1,16 @@
 import { Sentence } from "../shared/sentence.tsx";
 import { useState } from "react";
 import { useAddress } from "../address/address.ts";
-import { useChange, useOperation } from "../service/operation-hooks.ts";
+import { useChange, useHas, useOperation } from "../service/operation-hooks.ts";
 import type { AlertRule } from "../service/logloom.ts";
+import { useIsCustomer } from "../service/roles.ts";
 import { Confirm } from "../shared/confirm-dialog.tsx";
 import { Badge, Button } from "../shared/basic-controls.tsx";
 import { ago } from "../shared/format-time.ts";
 import { measure, minutes } from "../shared/format-number.ts";
 import { actions, ListTable, mostAtOnce } from "../shared/list-table.tsx";
 import { plain } from "../shared/safe-text.ts";
+import { OfCustomer } from "../shared/of-customer.tsx";
 import { ConfirmAddress } from "./confirm-address.tsx";
 import { DeliveriesDialog } from "./deliveries-dialog.tsx";
 import { mailsTo, stateOf } from "./rule-draft.ts";
@@ -22,7 +24,9 @@ export function RulesTab({ onEdit }: { onEdit: (rule: AlertRule) => void }) {
   const [toDelete, setToDelete] = useState<AlertRule | null>(null);
   const [delivered, setDelivered] = useState<AlertRule | null>(null);
   const rules = useOperation("list_alert_rules", { p_limit: mostAtOnce }, { every: 30_000 });
-  const plan = useOperation("check_plan_feature", { p_feature: "alerts" });
+  const plan = useOperation("check_plan_feature", { p_feature: "alerts" }, {
+    enabled: useHas("check_plan_feature"),
+  });
   const addresses = useOperation("list_alert_addresses", {
     p_limit: mostAtOnce,
   }, { every: 30_000 });
@@ -114,14 +118,22 @@ function RuleRow({ rule, rules, unconfirmed, onEdit, onDeliveries, onDelete }: {
 }) {
   const state = stateOf(rule);
   const email = mailsTo(rule);
+  const hasDeliveries = useHas("list_alert_deliveries");
+  const isCustomer = useIsCustomer();
+  const isOfOther = !isCustomer && rule.customer !== null;
+  const isFixed = isOfOther || isCustomer && rule.held_at !== null;
   return (
     <tr>
       <th scope="row">
-        <button type="button" className="card-title" onClick={onEdit}>{plain(rule.name)}</button>
+        {isFixed ? plain(rule.name) : (
+          <button type="button" className="card-title" onClick={onEdit}>
+            {plain(rule.name)}
+          </button>
+        )} {isOfOther && <OfCustomer customer={rule.customer} />}
         <code className="cell-code">
           {rule.kind === "new_error" && rule.query_dsl === "*" ? "" : plain(rule.query_dsl)}
         </code>
-        {email !== null && unconfirmed.has(email.toLowerCase()) && (
+        {!isOfOther && email !== null && unconfirmed.has(email.toLowerCase()) && (
           <ConfirmAddress rule={rule} rules={rules} email={email} />
         )}
       </th>
@@ -152,8 +164,8 @@ function RuleRow({ rule, rules, unconfirmed, onEdit, onDeliveries, onDelete }: {
       </td>
       <td>{rule.last_evaluated_at ? ago(rule.last_evaluated_at) : "–"}</td>
       <td className="tools">
-        <Button look="small" onClick={onEdit}>{say("Change")}</Button>
-        <Button look="small" onClick={onDeliveries}>{say("Deliveries")}</Button>
+        {!isFixed && <Button look="small" onClick={onEdit}>{say("Change")}</Button>}
+        {hasDeliveries && <Button look="small" onClick={onDeliveries}>{say("Deliveries")}</Button>}
         <Button look="small danger" onClick={onDelete}>{say("Delete")}</Button>
       </td>
     </tr>

@@ -18,6 +18,24 @@ const later = (
 
 /** Screens of the console that are loaded when the element names them. */
 export const laterParts = {
+  alerts: later(
+    () => import("../alerts/alerts-screen.tsx"),
+    "list_alert_incidents",
+    "get_alert_incident",
+    "update_alert_incident",
+    "acknowledge_alert",
+    "list_alert_history",
+    "list_alert_rules",
+    "get_alert_rule",
+    "create_alert_rule",
+    "update_alert_rule",
+    "delete_alert_rule",
+    "preview_alert_rule",
+    "test_alert_rule",
+    "rotate_alert_webhook_secret",
+    "list_alert_addresses",
+    "confirm_alert_address",
+  ),
   audit: later(() => import("./audit-part.tsx"), "list_audit_events"),
   dashboards: later(
     () => import("../dashboards/dashboards-screen.tsx"),
@@ -31,6 +49,15 @@ export const laterParts = {
     () => import("../errors/errors-screen.tsx"),
     "list_error_groups",
     "get_error_group",
+  ),
+  streams: later(
+    () => import("./streams-part.tsx"),
+    "list_log_streams",
+    "create_log_stream",
+    "update_log_stream",
+    "delete_log_stream",
+    "test_log_stream",
+    "list_log_stream_failures",
   ),
   usage: later(() => import("../usage/usage-screen.tsx"), "get_tenant_usage"),
 };

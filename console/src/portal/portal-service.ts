@@ -1,6 +1,6 @@
 import type { Config } from "../service/config.ts";
 import type { Service } from "../service/client.ts";
-import { createReader, LogloomError } from "../service/logloom.ts";
+import { createReader } from "../service/logloom.ts";
 import { parseExactly } from "../service/exact-json.ts";
 import { Listeners } from "../service/session.ts";
 import type { ParentPage } from "./parent-page.ts";
@@ -33,13 +33,15 @@ export function createPortalService(
     if (session.reader !== one) throw new Error("another reader");
     return session.token();
   };
-  const asReader = inTurn(async (input, init) => {
+  // A request that waits for a new token keeps no place.
+  const inPlace = inTurn(fetch);
+  const asReader: typeof fetch = async (input, init) => {
     const send = (held: string | null) => {
       const headers = new Headers(init?.headers);
       if (held !== null) headers.set("Authorization", `Bearer ${held}`);
       // The service checks whether the session allows this page.
       if (page.origin !== null) headers.set("X-Logloom-Origin", page.origin);
-      return fetch(input, {
+      return inPlace(input, {
         ...init,
         headers,
         credentials: "omit",
@@ -50,14 +52,12 @@ export function createPortalService(
     const response = await send(held);
     if (response.status !== 401 || !(await session.refused(held))) return response;
     return await send(token());
-  });
+  };
   const reader = createReader({ url, token, operations, fetch: asReader }, {
     parse: parseExactly,
     patienceMs: 4000,
     onRetry: (error) => error.isAway && away.tell(),
   });
-  // A customer only reads.
-  const seal = () => Promise.reject(new LogloomError(403, {}, 0));
   const openOperations = async () => {
     const signal = AbortSignal.timeout(mostWaitMs);
     const address = `${url}${operations}/portal/operations`;
@@ -66,5 +66,5 @@ export function createPortalService(
       .catch(() => null);
     return Array.isArray(answer?.operations) ? new Set<string>(answer.operations) : null;
   };
-  return { ...reader, url, away, seal, openOperations };
+  return { ...reader, url, away, openOperations };
 }

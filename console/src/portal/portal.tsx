@@ -1,6 +1,6 @@
 import { Suspense, useEffect, useMemo, useRef, useSyncExternalStore } from "react";
 import { ReaderScope } from "../app/reader-scope.tsx";
-import { FeaturesContext } from "../search/reader-features.ts";
+import { allFeatures, FeaturesContext } from "../search/reader-features.ts";
 import { SearchScreen } from "../search/search-screen.tsx";
 import type { Config } from "../service/config.ts";
 import type { Service } from "../service/client.ts";
@@ -90,6 +90,8 @@ function Search({ service, page }: { service: PortalService; page: ParentPage })
   );
 }
 
+const features = { ...allFeatures, saved: false, senders: false, links: false };
+
 /** A screen of the console other than the search. */
 function LaterPart({ service, page, part }: {
   service: PortalService;
@@ -105,9 +107,11 @@ function LaterPart({ service, page, part }: {
     <main id="main" tabIndex={-1} className="portal later">
       <Boundary what={say("This view")}>
         <Suspense fallback={<Skeleton lines={8} />}>
-          <OperationsContext value={operations}>
-            <Screen />
-          </OperationsContext>
+          <FeaturesContext value={features}>
+            <OperationsContext value={operations}>
+              <Screen />
+            </OperationsContext>
+          </FeaturesContext>
         </Suspense>
       </Boundary>
     </main>
@@ -142,7 +146,9 @@ function useHeight(page: ParentPage): void {
       const rows = document.querySelector<HTMLElement>(".rows, .aggregate, .later");
       const inside = [...rows?.children ?? []]
         .reduce((sum, one) => sum + (one as HTMLElement).offsetHeight, 0);
-      const height = rows ? innerHeight - rows.clientHeight + inside : 480;
+      // A form needs room.
+      const least = document.querySelector("dialog[open]") ? 900 : 480;
+      const height = Math.max(least, rows ? innerHeight - rows.clientHeight + inside : 0);
       if (Math.abs(height - last) < 8) return;
       last = height;
       page.tell({ logloom: "height", height });

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { useOperation, useSealedChange } from "../service/operation-hooks.ts";
+import { useHas, useOperation, useSealedChange } from "../service/operation-hooks.ts";
 import type { LogStream } from "../service/logloom.ts";
 import { FormDialog } from "../shared/dialog.tsx";
 import { plain } from "../shared/safe-text.ts";
@@ -19,7 +19,9 @@ export function StreamDialog({ initial, onClose }: {
 }) {
   const [draft, setDraft] = useState<Draft>(() => draftOf(initial));
   const change = (part: Partial<Draft>) => setDraft((now) => ({ ...now, ...part }));
-  const views = useOperation("list_log_views", {});
+  // Without views it is a customer's stream, whose session says which records it sends.
+  const hasViews = useHas("list_log_views");
+  const views = useOperation("list_log_views", {}, { enabled: hasViews });
   const create = useSealedChange("create_log_stream", "logloom-stream", touched);
   const update = useSealedChange("update_log_stream", "logloom-stream", touched);
   const { stream_id } = draft;
@@ -63,15 +65,17 @@ export function StreamDialog({ initial, onClose }: {
         >
           {kindNames.map((one) => <option key={one} value={one}>{say(kinds[one].label)}</option>)}
         </SelectField>
-        <SelectField
-          label={say("Sends")}
-          value={draft.source}
-          disabled={stream_id !== undefined}
-          onChange={(text) => change({ source: text === "audit" ? "audit" : "logs" })}
-        >
-          <option value="logs">{say("Logs")}</option>
-          <option value="audit">{say("Audit trail")}</option>
-        </SelectField>
+        {hasViews && (
+          <SelectField
+            label={say("Sends")}
+            value={draft.source}
+            disabled={stream_id !== undefined}
+            onChange={(text) => change({ source: text === "audit" ? "audit" : "logs" })}
+          >
+            <option value="logs">{say("Logs")}</option>
+            <option value="audit">{say("Audit trail")}</option>
+          </SelectField>
+        )}
       </div>
       <TextField
         label={say("Query (empty: all records)")}

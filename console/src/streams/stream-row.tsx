@@ -1,9 +1,11 @@
 import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { LogStream } from "../service/logloom.ts";
+import { useIsCustomer } from "../service/roles.ts";
 import { Badge, Button, ErrorNote } from "../shared/basic-controls.tsx";
 import { ago } from "../shared/format-time.ts";
 import { count, seconds } from "../shared/format-number.ts";
 import { plain } from "../shared/safe-text.ts";
+import { OfCustomer } from "../shared/of-customer.tsx";
 import { say } from "../shared/translate.ts";
 import { kinds } from "./stream-kinds.ts";
 import { failureWords, isTesting, missedWords, streamState } from "./stream-state.ts";
@@ -23,11 +25,18 @@ export function StreamRow({ stream, onEdit, onMissed, onDelete }: {
   const failures = useOperation("list_log_stream_failures", { p_stream_id }, { every: 30_000 });
   const missed = missedWords(failures.data ?? []);
   const isOn = status === "sending" || status === "failing";
+  const isCustomer = useIsCustomer();
+  const isOfOther = !isCustomer && stream.customer !== null;
   return (
     <tr>
       <th scope="row">
-        <button type="button" className="card-title" onClick={onEdit}>{plain(stream.name)}</button>
-        {" "}
+        {isOfOther
+          ? plain(stream.name)
+          : (
+            <button type="button" className="card-title" onClick={onEdit}>
+              {plain(stream.name)}
+            </button>
+          )} {isOfOther && <OfCustomer customer={stream.customer} />}{" "}
         <span className="about">{say(kinds[stream.kind]?.label ?? stream.kind)}</span>{" "}
         {stream.source === "audit" && <Badge tone="info">{say("Audit trail")}</Badge>}
         <code className="cell-code">
@@ -54,16 +63,18 @@ export function StreamRow({ stream, onEdit, onMissed, onDelete }: {
         >
           {say("Test")}
         </Button>
-        <Button
-          look="small"
-          disabled={change.isPending}
-          onClick={() => {
-            test.reset();
-            change.mutate({ p_stream_id, p_enabled: !isOn });
-          }}
-        >
-          {isOn ? say("Pause") : say("Resume")}
-        </Button>
+        {!(isCustomer && stream.held_at !== null) && (
+          <Button
+            look="small"
+            disabled={change.isPending}
+            onClick={() => {
+              test.reset();
+              change.mutate({ p_stream_id, p_enabled: !isOn });
+            }}
+          >
+            {isOn ? say("Pause") : say("Resume")}
+          </Button>
+        )}
         <Button look="small danger" onClick={onDelete}>{say("Delete")}</Button>
       </td>
     </tr>

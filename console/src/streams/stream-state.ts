@@ -16,6 +16,13 @@ const reasons: Record<NonNullable<LogStream["pause_reason"]>, Words> = {
 
 /** The state of a stream. */
 export function streamState(stream: LogStream): StreamState {
+  if (stream.held_at !== null) {
+    return {
+      word: "stopped by an admin",
+      tone: "warn",
+      about: say("Only an admin can resume it."),
+    };
+  }
   switch (stream.status) {
     case "sending":
       return { word: "sending", tone: "good", about: null };
