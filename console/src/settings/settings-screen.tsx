@@ -8,18 +8,20 @@ import { TabPanel, Tabs } from "../shared/tabs.tsx";
 import { say, type Words } from "../shared/translate.ts";
 import { StreamsTab } from "../streams/streams-tab.tsx";
 import { AuditTab } from "./audit-tab.tsx";
+import { CustomersTab } from "./customers-tab.tsx";
 import { TenantTab } from "./tenant-tab.tsx";
 
 const tabs = [
   ["tenant", "Tenant"],
   ["rules", "Ingest rules"],
   ["streams", "Log streams"],
+  ["customers", "Customers"],
   ["archive", "Archive"],
   ["audit", "Audit"],
 ] as const satisfies [string, Words][];
 type Tab = (typeof tabs)[number][0];
 
-/** The tenant's settings, ingest rules, log streams, archive and audit. */
+/** The tenant's settings, ingest rules, log streams, archive and audit, and what customers made. */
 export default function SettingsScreen() {
   const mayChange = useMay("admin");
   const tenants = useTenants();
@@ -27,7 +29,7 @@ export default function SettingsScreen() {
   const isMember = useMay("member") !== false;
   // Only admins may see streams, whose addresses may be secrets. Viewers have no archive and no rules.
   const offered = tabs.filter(([name]) =>
-    name === "streams"
+    name === "streams" || name === "customers"
       ? mayChange !== false
       : name === "archive" || name === "rules"
       ? isMember
@@ -47,8 +49,12 @@ export default function SettingsScreen() {
         onChoose={(wanted) => change({ tab: wanted === "tenant" ? "" : wanted })}
       />
       <TabPanel tab={tab}>
-        {tab === "streams"
-          ? mayChange ? <StreamsTab /> : <Loaded answer={tenants}>{() => null}</Loaded>
+        {tab === "streams" || tab === "customers"
+          ? !mayChange
+            ? <Loaded answer={tenants}>{() => null}</Loaded>
+            : tab === "streams"
+            ? <StreamsTab />
+            : <CustomersTab />
           : tab === "rules"
           ? <IngestRulesTab />
           : tab === "archive"
