@@ -4,7 +4,7 @@ const viewer = document.querySelector("logloom-viewer");
 
 // Called at the start, a minute before a token ends, and when one is refused.
 viewer.getToken = async () => {
-  const response = await fetch("/token", { method: "POST" });
+  const response = await fetch(`/token?part=${viewer.getAttribute("part")}`, { method: "POST" });
   if (!response.ok) throw new Error(`no token: ${response.status}`);
   return await response.json(); // { token, expires_at }
 };

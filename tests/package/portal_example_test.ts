@@ -110,6 +110,23 @@ inBrowser("examples/portal: two customers of a shop each see their own logs", as
       sessions.map(({ query_dsl, origins, created_by }) => [query_dsl, origins, created_by]),
       [43, 42].map((customer) => [`@customer:${customer}`, [origin], null]),
     );
+    // The page of each other part.
+    const heads = {
+      errors: "Errors",
+      dashboards: "Dashboards",
+      alerts: "Alerts",
+      streams: "Log streams",
+      activity: "Audit",
+      usage: "Usage",
+    };
+    for (const [path, name] of Object.entries(heads)) {
+      const page = await browser.newPage();
+      page.setDefaultTimeout(patience);
+      await page.goto(`${origin}/${path}?customer=42`);
+      await page.frameLocator("logloom-viewer iframe").getByRole("heading", { name, level: 1 })
+        .waitFor();
+      await page.close();
+    }
     if (pictures) await takePictures(pictures);
   } finally {
     server.kill("SIGTERM");
