@@ -2800,7 +2800,7 @@ begin
   v_rows.max_rows := p_limit;
   if p_staged_after is null and (
     logloom_private.reads_sealed(p_tenant_id, p_from, v_to)
-    -- Otherwise the rows may be sealed by the time this statement runs.
+    -- Not yet sealed, but perhaps when the returned SQL runs.
     or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s)
   ) then
     v_rows := logloom_private.with_sealed_sql(v_rows, format(
@@ -9754,7 +9754,7 @@ declare
   v_error text;
 begin
   if v_day is null then
-    -- Removed rules count while records remain that they kept or partly deleted.
+    -- Forgets removed rules once no day is left from before their removal.
     update logloom.tenant_settings s
     set rules_days_max = null
     where s.tenant_id = v_tenant_id and s.retention_rules is null
@@ -16200,7 +16200,7 @@ begin
     begin
       v_linked := v_linked + logloom_private.link_events_of(v_tenant_id, 1000);
     exception when others then
-      -- What the server lacks concerns all tenants. Otherwise the events of this tenant wait.
+      -- Errors of the server concern all tenants. After others, this tenant's events wait.
       if left(sqlstate, 2) in ('25', '53', '57', '58') then
         raise;
       end if;
@@ -24505,7 +24505,7 @@ begin
   from logloom.alert_incidents i
   where i.tenant_id = v_tenant_id and i.incident_id = p_incident_id
     and logloom_private.is_managed(v_scope, i.view_id)
-    -- As in the list: what was found before the host's view changed is not shown.
+    -- A portal session sees no incident opened before its view changed.
     and (v_scope.kind = 'token' or i.opened_at >= (
       select v.shows_since from logloom.log_views v where v.view_id = i.view_id
     ));
@@ -39337,7 +39337,7 @@ COMMENT ON COLUMN "logloom_private"."blocks"."run_words" IS 'For each run: the w
 
 COMMENT ON COLUMN "logloom_private"."blocks"."separator" IS 'Ends each template in templates. No message of the block contains it.';
 
-COMMENT ON COLUMN "logloom_private"."blocks"."template_records" IS 'How many records have each template, over all runs. The records of a template are adjacent and sorted by ts. Its first and last position tell when it was first and last seen. The last position is the sum of the counts so far and of run_records of earlier runs without messages.';
+COMMENT ON COLUMN "logloom_private"."blocks"."template_records" IS 'For each template of each run: its number of records. These are adjacent and sorted by ts: the first and last position tell when it was first and last seen. The last position is the sum of the counts so far, plus run_records of earlier runs without messages.';
 
 COMMENT ON COLUMN "logloom_private"."blocks"."templates" IS 'The templates of each run, in order, each ended by the separator.';
 
@@ -39423,7 +39423,7 @@ COMMENT ON COLUMN "logloom_private"."retention_place"."failing_since" IS 'Since 
 
 COMMENT ON COLUMN "logloom_private"."retention_place"."rules_through" IS 'The last tenant with retention rules that is finished. Null: all are. rules_day: the last finished day of the next one.';
 
-COMMENT ON COLUMN "logloom_private"."retention_place"."spans_through" IS 'The last tenant whose blocks were checked for too long spans. Null: all were checked.';
+COMMENT ON COLUMN "logloom_private"."retention_place"."spans_through" IS 'The last tenant whose blocks'' time spans were checked. Null: all were.';
 
 COMMENT ON COLUMN "logloom_private"."retention_place"."tenant_through" IS 'The last finished tenant of the column day.';
 
@@ -39523,7 +39523,7 @@ COMMENT ON COLUMN "logloom_private"."settings"."seal_day_records" IS 'A tenant w
 
 COMMENT ON COLUMN "logloom_private"."settings"."seal_queue_events" IS 'While more events are queued, nothing is sealed or verified. Raise it where the queue is always longer.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."seal_week_records" IS 'A tenant with fewer records in a week, and in a month, keeps them as rows. Raise it where thousands of tenants send little.';
+COMMENT ON COLUMN "logloom_private"."settings"."seal_week_records" IS 'Weeks with fewer records wait for the month. Months with fewer stay rows. Raise it where thousands of tenants send little.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."search_free_time" IS 'After this time a search continues only in a scan slot (concurrent_scans). Raise it where short searches queue behind long ones.';
 
@@ -39569,7 +39569,7 @@ COMMENT ON COLUMN "logloom_private"."storage"."is_dropping" IS 'True: settings.m
 
 COMMENT ON COLUMN "logloom_private"."storage"."is_stuck" IS 'True: no day is left to drop, since today and yesterday always stay. At the limit, ingest is refused.';
 
-COMMENT ON COLUMN "logloom_private"."storage"."limit_day" IS 'The day that is being dropped for all tenants because storage is full. It comes before the daily retention. Null: none.';
+COMMENT ON COLUMN "logloom_private"."storage"."limit_day" IS 'The day that is being dropped for all tenants because storage is full. The daily retention waits for it. Null: none.';
 
 COMMENT ON COLUMN "logloom_private"."storage"."overtakes_archive" IS 'True: limit_day is dropped without waiting for the archive.';
 
@@ -39893,7 +39893,7 @@ COMMENT ON TABLE "logloom_private"."alert_round_writes" IS 'For each tenant with
 
 COMMENT ON TABLE "logloom_private"."alert_rounds" IS 'The last round: where its windows ended, and which write sequences it added to the groups.';
 
-COMMENT ON TABLE "logloom_private"."alert_spending" IS 'The time that rules of a tenant took in the current round, besides the work for all tenants. The tenant that used the least time comes next.';
+COMMENT ON TABLE "logloom_private"."alert_spending" IS 'The time that rules of a tenant took in the current round, without the work for all tenants. The tenant that used the least time comes next.';
 
 COMMENT ON TABLE "logloom_private"."alert_states" IS 'Since when the condition of a rule with for_minutes has held, and when groups of a rule with on_absent had records.';
 
