@@ -1,5 +1,5 @@
--- Raises why records cannot be sharded. 0A000: Citus is missing. 55000: no node may hold shards, or
--- somebody added something to the tables.
+-- Raises why records cannot be sharded. 0A000: Citus is missing. 55000: no node is allowed to hold
+-- shards, there are log streams, or somebody added something to the tables.
 create or replace function logloom_citus.refuse_unfit()
 returns void
 language plpgsql

@@ -99,8 +99,8 @@ begin
             pg_get_function_result(p.oid)
           ) ~ format('\m%s\.%s\M', n.nspname, c.relname)
       )
-      -- Also leaves out functions that use a composite type with a row of such a table. v_types
-      -- does not have these types.
+      -- Also leaves out functions with a composite type that has rows of a table that is not
+      -- sharded: v_types lacks these types.
       and not exists (
         select
         from unnest(p.proargtypes::oid[] || p.proallargtypes || p.prorettype) o (oid)

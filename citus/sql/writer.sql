@@ -52,7 +52,7 @@ begin
   select array_agg(d.tenant_id), array_agg(d.day) into v_noted_tenant_ids, v_noted_days
   from logloom_private.log_days d
   where d.tenant_id = any (v_tenant_ids) and d.day = any (v_days);
-  -- Usually all of them are noted already.
+  -- Usually all days are noted already.
   select array_agg(n.tenant_id), array_agg(n.day) into v_new_tenant_ids, v_new_days
   from (
     select a.tenant_id, a.day from unnest(v_tenant_ids, v_days) a (tenant_id, day)
