@@ -1,4 +1,4 @@
--- A page of the email addresses of the tenant's own rules, or of a customer's.
+-- A page of the email addresses in the tenant's own rules, or a customer's rules.
 create function logloom_private.read_alert_addresses(
   p_scope logloom_private.reading_scope,
   p_limit integer,
@@ -90,7 +90,7 @@ end;
 $$;
 
 -- Confirms an address by the code that was mailed to it, or counts a wrong attempt. A customer
--- confirms it for own rules alone.
+-- confirms it only for its own rules.
 create function logloom_private.confirm_address(
   p_scope logloom_private.reading_scope,
   p_email text,

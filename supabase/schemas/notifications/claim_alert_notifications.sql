@@ -16,8 +16,8 @@ comment on type public.logloom_claimed_notification is
   'A notification to deliver now, and the secrets that sign it (some may still be unsealed). If '
   'not is_complete, complete_alert_notification adds the link and the newest records to the body.';
 
--- Returns the due notifications, and whether they exceed what their tenant's plan allows in this
--- hour. Customers may use only the first half of it, so that the rest is left for the tenant's own.
+-- Returns the due notifications, and whether each exceeds its tenant's plan in this hour. Those of
+-- customers stop at half of the plan's limit, so that the tenant's own still fit.
 create function logloom_private.due_notifications()
 returns table (
   notification_id uuid, tenant_id text, next_attempt_at timestamptz, is_beyond_plan boolean,

@@ -26,7 +26,7 @@ begin
   where n.rule_id = p_rule.rule_id and n.channel = p_channel and n.purpose = p_purpose
     and n.status = 'pending' and n.attempts = 0 and n.claim_id is null
     and n.next_attempt_at > clock_timestamp() and n.group_key = 'collected'
-    -- A message gives only one reason for the end.
+    -- A message gives one reason why incidents ended.
     and n.body::jsonb #> '{data,resolution}' is not distinct from
       p_body::jsonb #> '{data,resolution}'
     -- A group's last message must say how the group is now. So a group that fired, recovered and
@@ -217,7 +217,7 @@ for each row when (new.notification_sent_at is null and new.silence_id is null)
 execute function logloom_private.enqueue_alert_notifications();
 
 -- Returns why a recovery is not sent; null if it may be sent. The alert may have failed since the
--- recovery was added. Collected recoveries go where one of their alerts was sent.
+-- recovery was added. Collected recoveries are sent if one of their alerts was.
 create function logloom_private.recovery_refusal(
   p_notification logloom_private.notifications
 )

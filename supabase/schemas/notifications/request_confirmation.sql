@@ -72,8 +72,8 @@ begin
 end;
 $$;
 
--- Returns the error of a delivery to an unconfirmed address. It asks for a code only if one was
--- mailed.
+-- Returns the error of a delivery to an unconfirmed address. The error asks for the code unless its
+-- mail failed.
 create function logloom_private.unconfirmed_address(
   p_tenant_id text,
   p_customer text,
@@ -124,7 +124,7 @@ end;
 $$;
 
 -- Mails a code to the address of a rule, if the limits allow it. The tenant and each customer have
--- their own. If a code is still valid, mails another one only if p_is_repeat. Returns the error for
+-- their own. While a code is valid, mails another one only with p_is_repeat. Returns the error for
 -- the delivery.
 create function logloom_private.request_confirmation(
   p_rule logloom.alert_rules,

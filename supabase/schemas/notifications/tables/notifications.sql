@@ -82,7 +82,7 @@ create index notified_alerts_alert_id_idx on logloom_private.notified_alerts (al
 comment on table logloom_private.notified_alerts is
   'Further alerts of a notification that collects several groups.';
 
--- No foreign key to tenants: notifications has one, and these rows are counted from it.
+-- No foreign key to tenants: these rows count notifications, and that table has one.
 create table logloom_private.notification_usage (
   tenant_id text not null,
   channel text not null,
