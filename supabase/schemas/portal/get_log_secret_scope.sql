@@ -1,5 +1,5 @@
--- Returns whose secrets a caller may seal, for public.get_log_secret_scope. A session seals for
--- what its parts let it create.
+-- Returns whose secrets a caller may seal, for public.get_log_secret_scope. A session may seal
+-- secrets of things that its parts let it create.
 create function logloom_private.read_secret_scope(
   p_scope logloom_private.reading_scope,
   p_tenant_id text,
