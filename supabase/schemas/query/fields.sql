@@ -147,7 +147,7 @@ begin
   else
     v_near := logloom_private.query_near_field(p_name);
     if p_stage ~ '^(?:sum|avg|min|max|p[0-9].*)$' and v_near <> 'ts' then
-      -- An aggregate of this kind takes attributes, so no field is meant.
+      -- These aggregates take attributes, so no other field is suggested.
       v_near := null;
     end if;
     perform logloom_private.refuse_at(

@@ -122,7 +122,7 @@ begin
 end;
 $$;
 
--- Returns the tree, but leaves over any text skip the hidden fields.
+-- Returns the tree, in which leaves of the field any skip hidden fields.
 create function logloom_private.tree_without(p_tree jsonb, p_hidden text[])
 returns jsonb
 language plpgsql

@@ -91,7 +91,7 @@ begin
     v_sql := v_sql || chr(greatest(p_from, 65) + 32) || '-' || chr(least(p_to, 90) + 32);
   end if;
   if p_fold and p_to > 127 then
-    -- A range whose lower case is the next character lacks only the lower case of its last letter.
+    -- Where lower case is the next character, only the lower case of the last letter is missing.
     -- The second small sigma is added in the same way.
     v_sql := v_sql || logloom_private.query_regex_literal(logloom_private.folded_text(chr(p_to)));
     foreach v_run slice 1 in array logloom_private.letter_cases() loop

@@ -98,8 +98,8 @@ return p_at > 1
   and p_state.positions[p_at - 1] + char_length(p_state.texts[p_at - 1])
     = p_state.positions[p_at];
 
--- Goes to the next token. A term must not touch the term before, because languages differ: some
--- read time"out" as one term. So it is an error.
+-- Goes to the next token. Two terms that touch are an error, because languages differ: some read
+-- time"out" as one term.
 create function logloom_private.query_advance(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql

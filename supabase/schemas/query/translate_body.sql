@@ -1,6 +1,7 @@
 -- Writes a JSON body of Elasticsearch as a line. The line is then translated as any other.
 
--- Returns terms for a query of a body. An unknown one becomes a function and is named as left out.
+-- Returns terms for a query of a body. An unknown query becomes a function, which is named as left
+-- out.
 create function logloom_private.body_terms(p_node jsonb)
 returns text
 language plpgsql

@@ -71,7 +71,7 @@ begin
       continue;
     else
       v_is_argument := v_texts[v_at - 1] = '(' and v_texts[v_at - 2] ~ '^\w+$';
-      -- index=main, sum(bytes), step 1h: with the sign or word before it
+      -- The lost part begins at the sign or word before: index=main, sum(bytes), step 1h
       v_from := coalesce(v_from, v_at - case
         when v_texts[v_at - 2] = ':' then 3
         when v_is_argument or v_texts[v_at - 1] ~ '^(?:[=!<>]=?|:|[=!]~)$' then 2

@@ -133,7 +133,7 @@ exception when others then
 end;
 $$;
 
--- Returns how to say that the whole query is meant otherwise.
+-- Suggests p_meant: a translation, and what it leaves out. p_begin: how the text begins.
 create function logloom_private.translation_note(p_meant text[], p_begin text)
 returns text
 language sql

@@ -241,7 +241,7 @@ begin
       array_to_string(p_state.texts[v_first:v_end - 1], ' ')
     );
   elsif v_has_counts and p_class in ('counts', 'distinct') then
-    -- A second summary is not known here.
+    -- The query language aggregates once.
     p_state.meant := null;
   elsif p_class = 'counts'
     or v_kind is not null and (v_next in ('(', 'by', '|', '') or v_kind in ('sum', 'avg')

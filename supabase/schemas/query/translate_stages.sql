@@ -180,7 +180,7 @@ begin
     p_state.columns := v_keys;
     if v_has_counts or v_next like '-%' or '(' = any (p_state.texts[v_first:v_end]) then
       p_state.columns := '{}';
-      -- The columns of a table are there without it.
+      -- Aggregates have these columns without the stage.
       p_state.meant := case when v_has_counts and v_keys <@ (
         p_state.keys || logloom_private.translated_names(p_state) || '{count,_time,n}'::text[]
         || array(select ltrim(k, '@') from unnest(p_state.keys) k)
@@ -267,7 +267,7 @@ begin
   if v_state.meant is null then
     v_text := logloom_private.translation_text(p_state, v_first, v_end - 1, 200);
     v_state.left_out := v_state.left_out || left(v_text, 80);
-    -- Names that this stage makes do not exist: len(msg) as l, label_format l=msg
+    -- The names that this stage would make are left out, too: len(msg) as l, label_format l=msg
     v_state.evals := v_state.evals || array(
       select unnest(array[coalesce(m[1], m[2]), '']) from regexp_matches(
         replace(v_text, 'transaction ', 'duration= eventcount= '), '(\w+) ?=(?!=)|\mas (\w+)', 'g'

@@ -248,7 +248,7 @@ begin
         || case when cardinality(v_terms) > 1 then '(' || array_to_string(v_terms, ' OR ') || ')'
           else v_terms[1] end;
     elsif v_word ~ '^[<>]=?$' and v_next ~ '^[0-9]' then
-      -- a:>1 OR <5: of the field before
+      -- a:>1 OR <5: <5 takes the previous field
       p_state.meant := substring(array_to_string(v_parts, ' ') from '(@?\m[\w.]+):[^ ]* OR$')
         || ':' || v_word || v_next;
       p_state."at" := p_state."at" + 2;

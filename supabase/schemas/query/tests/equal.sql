@@ -57,8 +57,8 @@ begin
 end;
 $$;
 
--- The index of req_id has only its first 200 characters, because longer values may not fit. So this
--- also compares these.
+-- The index of req_id has only its first 200 characters, because longer values may not fit. So the
+-- first 200 are compared, too.
 create function logloom_private.req_id_equal_sql(p_values jsonb, p_value text, p_sql text)
 returns text
 language plpgsql

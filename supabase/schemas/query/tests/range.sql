@@ -1,6 +1,6 @@
 -- The test of field:>5 and field:[a TO b}. bounds: lower, lower_open, upper, upper_open; null: no
 -- bound. Texts are compared by code point. Attributes are compared as decimals: JSON numbers and
--- strings with a number. If the bounds have a unit, strings with a quantity.
+-- strings with a number. Bounds with a unit are compared only with strings that have a quantity.
 
 create function logloom_private.query_check_range_of_numbers(
   p_state logloom_private.query_state,
