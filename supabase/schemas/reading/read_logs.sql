@@ -1,6 +1,6 @@
 -- Returns the answer to an API key or a portal session. p_digest is the SHA-256 of its secret as
--- hex. The use is noted after the answer: the note locks the row of the key or session. So a search
--- never blocks a revocation, or the deletion of the tenant.
+-- hex. The use is stored after the answer, because this locks the row of the key or session. So a
+-- search never blocks a revocation, or the deletion of the tenant.
 create function logloom_private.read_by_key(
   p_digest text,
   p_operation text,
