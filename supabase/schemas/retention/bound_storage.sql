@@ -10,8 +10,8 @@ begin
 end;
 $$;
 
--- Returns the stored bytes, and the bytes of Logloom's other tables. For blocks, counts the content
--- instead of the files. Deleting does not shorten files: days would be dropped until none is left.
+-- Returns the stored bytes, and the bytes of Logloom's other tables. For blocks, counts the
+-- content: deleting does not shorten their files, so days would be dropped until none is left.
 -- Without p_with_rest, returns only the stored bytes, for a tenth of the work.
 create function logloom_private.measure_storage(
   p_with_rest boolean,

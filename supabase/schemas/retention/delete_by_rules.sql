@@ -28,8 +28,8 @@ end;
 $$;
 
 -- Deletes some records of a tenant's day that are past their rule's days: blocks first, then rows.
--- Returns how many; 0 if none is left. A block keeps the days that it was sealed with. For rows the
--- present rules count. A damaged block stays until the whole day goes: it cannot tell what it
+-- Returns how many; 0 if none is left. A block keeps its number of days from sealing. Rows follow
+-- the present rules. A damaged block stays until the whole day goes: it cannot tell what it
 -- counted.
 create function logloom_private.delete_day_by_rules(p_tenant_id text, p_day date, p_today date)
 returns bigint

@@ -1,5 +1,5 @@
--- Removes the records that an erasure matches from a block. Replaces the block by one of the other
--- records, and corrects the counts. Returns how many were removed; 0 for a damaged block.
+-- Removes the records that an erasure matches from a block. Replaces the block by one with the
+-- other records, and corrects the counts. Returns how many were removed; 0 for a damaged block.
 create function logloom_private.delete_from_block(
   p_block_id bigint,
   p_run logloom.retention_runs,

@@ -1,5 +1,5 @@
--- Repeats an erasure that has a note in the archive's bucket but no row here. The database was then
--- restored to an earlier state. Returns true if there was such a note.
+-- Repeats an erasure that has a note (a file in the archive's bucket) but no row here: the database
+-- was restored to an earlier state. Returns true if there was one.
 create function logloom_private.repeat_erasure()
 returns boolean
 language plpgsql

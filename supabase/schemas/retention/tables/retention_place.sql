@@ -29,7 +29,7 @@ comment on column logloom_private.retention_place.spans_through is
 
 comment on column logloom_private.retention_place.rules_through is
   'The last tenant with retention rules that is finished. Null: all are. rules_day: the last '
-  'finished day of the next one.';
+  'finished day of the next tenant.';
 
 comment on column logloom_private.retention_place.done_through is
   'The last finished day.';
