@@ -15,7 +15,7 @@ begin
     from cron.job_run_details o
     where strpos(o.command, 'logloom_private.') > 0
       -- An interrupted run has no end time. A run that was about to start during a crash has no
-      -- start time, either. It counts as old as the next run with one.
+      -- start time, either. It counts as old as the next run that started.
       and coalesce(
         o.end_time,
         o.start_time,
