@@ -20,8 +20,8 @@ begin
   elsif p_tenant_id <> p_scope.tenant_id then
     perform logloom_private.refuse('callers.tenant_is_another');
   end if;
-  -- These tell about all of the tenant. Only a part of a portal session, which names its customer,
-  -- opens them to a reader who sees less.
+  -- These tell about the whole tenant. In views and portal sessions they need a customer, and a
+  -- part that names them.
   if p_operation in ('get_tenant_usage', 'list_audit_events')
     and (p_scope.view_id is not null or p_scope.kind = 'portal_session')
     and (p_scope.customer is null or (p_operation = any (p_scope.operations)) is not true)

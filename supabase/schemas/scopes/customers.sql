@@ -107,8 +107,8 @@ begin
 end;
 $$;
 
--- Returns the user with whose rights a thing reads that the caller creates or enables. Of a
--- session: the user who created it. Null: the project's secret key.
+-- Returns the user whose rights apply to what the caller creates or enables. For a session: the
+-- user who created it. Null: the project's secret key.
 create function logloom_private.maker_in_scope(p_scope logloom_private.reading_scope)
 returns text
 language plpgsql
@@ -170,8 +170,8 @@ begin
 end;
 $$;
 
--- True if what a user made may still read: they are still an admin or owner. p_maker null: the
--- project itself.
+-- True if things that a user made may still read: the user is still an admin or owner. p_maker
+-- null: the project itself.
 create function logloom_private.maker_may_read(p_tenant_id text, p_maker text)
 returns boolean
 language plpgsql

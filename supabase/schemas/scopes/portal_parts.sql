@@ -46,7 +46,7 @@ end;
 $$;
 
 -- Returns the operations of a session with parts. p_of_view: the operations of its view; null: all.
--- A view cannot name operations of all of the tenant or of customers, so their part alone decides.
+-- A view cannot name operations on the whole tenant or for customers, so their part alone decides.
 create function logloom_private.operations_of_parts(p_parts text[], p_of_view text[])
 returns text[]
 language plpgsql

@@ -76,7 +76,7 @@ comment on column logloom.portal_sessions.created_by is
   'created with the project''s secret key.';
 
 comment on column logloom.portal_sessions.customer is
-  'The host''s own id of the customer. The audit part shows only events with this id.';
+  'The tenant''s own id of the customer. The audit part shows only events with this id.';
 
 comment on column logloom.portal_sessions.limits is
   'The limits that the usage part shows (monthly_events, monthly_bytes), and how many streams and '
