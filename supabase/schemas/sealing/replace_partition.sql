@@ -53,8 +53,8 @@ $$;
 -- So the replacement waits until every snapshot is newer than the copy and the last sealing.
 
 -- True if a session has a snapshot that does not see the transaction p_xid. Autovacuum does not
--- count: it reads only its own table, and dropping that table waits for it. Otherwise autovacuum of
--- a large table would block the replacement for hours.
+-- count: it reads only its own table, and dropping that table waits for it. If it counted, a large
+-- table's autovacuum would block the replacement for hours.
 create function logloom_private.has_older_snapshot(p_xid xid8)
 returns boolean
 language plpgsql

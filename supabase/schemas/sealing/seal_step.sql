@@ -38,7 +38,7 @@ begin
 end;
 $$;
 
--- Merges small blocks of a tenant with p_kept_days into one. The blocks lie within the p_days days
+-- Merges a tenant's small blocks with p_kept_days into one. The blocks lie within the p_days days
 -- from p_from. p_hold_counts true: blocks that hold their counts; false: the others. The new block
 -- stays within seal_block_records and seal_block_bytes.
 create function logloom_private.merge_small_blocks(
@@ -121,8 +121,8 @@ begin
     where c.tenant_id = v_tenant_id
     order by c.block_id desc
     limit 1;
-    -- Records that are kept for different numbers of days have different blocks. Continues with the
-    -- days of the last block: any other number may cost a scan of all remaining rows.
+    -- Records that are kept for different numbers of days have different blocks. Begins with the
+    -- last block's number: any other may cost a scan of all remaining rows.
     for v_kept_days in
       select k.days
       from (
