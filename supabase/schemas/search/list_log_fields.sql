@@ -36,9 +36,9 @@ declare
     || 'where jsonb_typeof(j.value) = ''object'' or '
     || format(v_wanted, '%2$s || logloom_private.query_segment(j.key)') || ' limit 200)';
   v_max_fields constant integer := 200;
-  -- The most values of each field.
+  -- The limit of values per field.
   v_max_values constant integer := 10;
-  -- The most attributes read, in all records together.
+  -- The limit of attributes read, over all records.
   v_max_cells constant integer := 100000;
   v_sampled text;
   v_present text;

@@ -1,6 +1,6 @@
--- Returns the hosts without a record in the last 24th of a range that had some there in the range
--- before. With seven records an hour, an hour without one is a chance of one in a thousand. Null if
--- hosts are hidden, or more than a list takes.
+-- Returns the hosts without a record in the last 24th of a range, but with seven or more in the
+-- last 24th of the range before. By chance this happens once in a thousand times. Null if hosts are
+-- hidden, or too many for a list.
 create function logloom_private.silent_hosts(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -145,7 +145,7 @@ begin
   )
   into v_answer.total_services, v_records_lately, v_answer.services
   using v_limit, lower(v_range), upper(v_range), v_shift;
-  -- Hosts are counted in few records only, because the records themselves are read.
+  -- Counting hosts reads the records, so hosts are counted only if there are few.
   if coalesce(v_records_lately, 0) <= 200000 then
     v_answer.silent_hosts := logloom_private.silent_hosts(v_tenant_id, v_query, v_range, v_shift);
   end if;

@@ -109,8 +109,8 @@ begin
 end;
 $$;
 
--- Returns how many templates of blocks the stage "patterns" counts at most. It finishes the last
--- block.
+-- Returns how many templates of blocks the stage "patterns" counts at most. The last block may
+-- exceed this.
 create function logloom_private.max_templates()
 returns integer
 language sql

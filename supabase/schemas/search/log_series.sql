@@ -253,5 +253,5 @@ comment on function public.log_series(text, text, text, integer) is
   '{interval_seconds, series: [{group, points: [[ts, value], …]}], warnings}. Each of the largest '
   '20 groups has a series. All other groups share one, with group null. An empty bucket has the '
   'value 0 for count, rate, sum and count_distinct, and null for others. rate is per minute of a '
-  'bucket. p_buckets 1 to 1000 (default 60). A width in the query, such as by (5m), replaces it. '
-  'Errors: PT400, PT401, PT408, PT429.';
+  'bucket. p_buckets 1 to 1000 (default 60). A width in the query, such as by (5m), replaces '
+  'p_buckets. Errors: PT400, PT401, PT408, PT429.';

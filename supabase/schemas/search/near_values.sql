@@ -204,7 +204,7 @@ begin
 end;
 $$;
 
--- Returns the message and suggestion for a word that no message has, but a similar one.
+-- Returns the message and suggestion for a word that no message has, if one has a similar word.
 create function logloom_private.word_hint(p_word text, p_source text)
 returns text[]
 language plpgsql
@@ -240,7 +240,7 @@ begin
 end;
 $$;
 
--- Returns a query with another term instead of the first of a field, or of a word.
+-- Replaces the first term of a field by p_term. With p_value, the first with this value.
 create function logloom_private.with_term(p_query_dsl text, p_name text, p_value text, p_term text)
 returns text
 language plpgsql

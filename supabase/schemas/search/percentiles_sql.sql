@@ -114,8 +114,8 @@ $$;
 -- row with percentiles. These are computed from the arrays in doubles, one of the columns p_others.
 -- p_percentiles: names and fractions. Sorting all numbers would take too much time and memory. So a
 -- random sample gives two numbers around each percentile, and only the numbers between them are
--- sorted. In the rare other case all numbers are sorted. No join hashes rows with equal keys:
--- PostgreSQL keeps all of them in memory.
+-- sorted. If a percentile lies outside, which is rare, all numbers are sorted. No join hashes rows
+-- with equal keys: PostgreSQL keeps all of them in memory.
 create function logloom_private.percentiles_sql(
   p_rows text,
   p_keys text[],
@@ -218,8 +218,8 @@ end;
 $$;
 
 -- Adds rows with the percentiles of p_aggregates to p_rows, as percentiles_sql does. The column qn
--- has the percentile of the n-th aggregate. Percentiles with one condition (c1, c2 …) are computed
--- together.
+-- has the percentile of the n-th aggregate. Percentiles with the same condition (c1, c2 …) are
+-- computed together.
 create function logloom_private.conditional_percentiles_sql(
   p_rows text,
   p_aggregates jsonb,

@@ -132,7 +132,7 @@ begin
 end;
 $$;
 
--- Builds a source of the records of p_rows with attributes read once. Otherwise each expression
+-- Builds a source of the records of p_rows with attributes read once. Without this, each expression
 -- over stored attributes copies them, and all copies stay until the record is done.
 create function logloom_private.held_rows_sql(p_rows logloom_private.sql_source)
 returns logloom_private.sql_source

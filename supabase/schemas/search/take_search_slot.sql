@@ -106,7 +106,7 @@ begin
     select
       e.item,
       e.n,
-      -- Null for an item that is not a leaf. Because of "is not true" above, it counts as costly.
+      -- Null for an item that is not a leaf. "is not true" above makes such an item costly.
       e.item ->> 'type' = 'none' or (e.item -> 'rows_index')::boolean as is_quick
     from jsonb_array_elements(v_items) with ordinality e (item, n)
   ) i;

@@ -77,7 +77,7 @@ comment on type public.logloom_log_service is
   'The records and errors of a service (null: no service), in a range and in the same hours of the '
   'days before. last_seen: the minute of the newest record. In a range of N days: exact to N '
   'minutes. errors_over_time, records_over_time: in 24 equal parts of the range. …_before_lately: '
-  'in the last of these parts, in the range before.';
+  'in the last of these parts of the range before.';
 
 create type public.logloom_log_overview as (
   ts_from timestamptz,
