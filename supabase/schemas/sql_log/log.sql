@@ -102,7 +102,7 @@ begin
   v_is_count := v_rows >= v_caller.max_records;
   if v_is_count then
     perform set_config('logloom.sql_log_left_out', (coalesce(v_left_out, 0) + 1)::text, true);
-    -- As a replica, the session runs no trigger that would make this row the count.
+    -- A replica session runs no trigger, so this row would not become the count.
     if v_left_out > 0 or current_setting('session_replication_role') = 'replica' then
       return;
     end if;
@@ -133,8 +133,8 @@ begin
 end;
 $$;
 
--- Makes the record of a transaction that left out some, when it ends. If set constraints makes this
--- run earlier, the next record that is left out begins another count.
+-- Makes the record of a transaction that left out some, when it ends. If SET CONSTRAINTS runs this
+-- earlier, the next record that is left out begins another count.
 create function logloom_private.count_left_out()
 returns trigger
 language plpgsql

@@ -79,7 +79,7 @@ begin
       on conflict (tenant_id, noted_at) do update
       set first_ts = least(l.first_ts, excluded.first_ts);
     exception when others then
-      -- A full queue, or something that the server lacks, concerns all tenants.
+      -- A full queue and errors of the server concern all tenants.
       if sqlstate = 'PGRST' or left(sqlstate, 2) in ('25', '53', '57', '58') then
         raise;
       end if;
