@@ -35,7 +35,7 @@ end;
 $$;
 
 -- Reads the records after a stream's position: those of its current batch again, or a new batch.
--- Goes on until the query finds something, so that a rare event passes many others.
+-- Goes on until the query finds something, however rare it is.
 create function logloom_private.cut_audit_batch(
   p_stream logloom.log_streams,
   p_query logloom_private.compiled_query

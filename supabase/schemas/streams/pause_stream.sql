@@ -19,8 +19,8 @@ begin
 end;
 $$;
 
--- Mails the owners of the tenant about a stream. A customer's receiver is the customer's matter: of
--- their streams, owners learn only that one lost its maker.
+-- Mails the owners of the tenant about a stream. About a customer's stream, only if it lost its
+-- maker: its receiver is the customer's matter.
 create function logloom_private.mail_stream_owners(
   p_stream logloom.log_streams,
   p_type text,

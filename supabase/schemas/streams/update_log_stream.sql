@@ -62,7 +62,8 @@ declare
   v_is_same boolean;
 begin
   if p_name is not null then
-    -- Names are compared while nobody else gives one. Held before the stream, as everywhere.
+    -- While the tenant is held, nobody else gives a name. It is held before the stream, as
+    -- everywhere.
     perform logloom_private.hold_tenant(v_tenant_id);
   end if;
   v_row := logloom_private.locked_stream(v_scope, p_stream_id);
