@@ -38,7 +38,7 @@ end;
 $$;
 
 -- Returns the retention that decides how many days share a restored block or a file of the archive.
--- With retention rules it is one day, because their records are kept for different days.
+-- It is one day with retention rules, because records are then kept for different times.
 create function logloom_private.shared_retention_days(p_tenant_id text)
 returns integer
 language plpgsql

@@ -61,8 +61,8 @@ comment on column logloom.tenant_settings.retention_days is
   'May be above the limit of the plan after a change of plan. The limit then applies.';
 
 comment on column logloom.tenant_settings.rules_days_max is
-  'The most days of the rules, now or earlier. Null: there are no rules, and no day is left from '
-  'earlier rules.';
+  'The highest number of days in the rules, now or earlier. Null: no rules, and no day is left '
+  'from earlier rules.';
 
 create table logloom_private.tenant_deletions (
   deletion_id uuid primary key default gen_random_uuid(),
