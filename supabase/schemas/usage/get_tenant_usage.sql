@@ -246,7 +246,7 @@ begin
   v_result.events := (v_result.months[1]).events;
   v_result.bytes := (v_result.months[1]).bytes;
 
-  -- 2. A customer sees the limits that the host shows. The rest is the host's.
+  -- 2. A customer sees the limits of the session. The rest is for the tenant.
   v_result.rules := '{}';
   if v_is_customer then
     v_result.monthly_events_limit := v_scope.limits -> 'monthly_events';
