@@ -170,7 +170,7 @@ begin
   if not found then
     perform logloom_private.refuse('tenants.view_not_found');
   end if;
-  -- What customers made in this view follows it.
+  -- Customers' views in this view change with it.
   update logloom.log_views v
   set updated_at = v_row.updated_at, shows_since = greatest(v.shows_since, v_row.shows_since)
   where v.tenant_id = v_tenant_id and v.parent_view_id = p_view_id;
