@@ -88,7 +88,7 @@ begin
     join pg_catalog.pg_depend d on d.refclassid = o.classid and d.refobjid = o.objid
     left join pg_catalog.pg_rewrite r
       on d.classid = 'pg_rewrite'::regclass and r.oid = d.objid and r.rulename = '_RETURN'
-    -- The view instead of its rule.
+    -- Names the view instead of its rule.
     cross join lateral pg_catalog.pg_identify_object(
       case when r.oid is null then d.classid else 'pg_class'::regclass end,
       coalesce(r.ev_class, d.objid),
@@ -277,7 +277,7 @@ begin
   drop schema if exists logloom_citus cascade;
   drop schema logloom, logloom_private cascade;
 
-  -- Not the row types of the project's own tables.
+  -- Leaves out the row types of the project's own tables.
   select string_agg(t.oid::regtype::text, ', ') into v_name
   from pg_catalog.pg_type t
   left join pg_catalog.pg_class c on c.oid = t.typrelid
@@ -287,9 +287,9 @@ begin
     execute 'drop type ' || v_name;
   end if;
 
-  -- Drops an extension that installing created, unless the project uses it now. Functions and jobs
-  -- name an extension's functions in their text, where no dependency shows it. net.http_get( is not
-  -- http's, and a function of PostgreSQL with the same name comes first.
+  -- Drops the extensions that the installation created, unless the project uses them now. Functions
+  -- and jobs name their functions in text, where no dependency shows it. net.http_get( does not
+  -- count for http, and a name that PostgreSQL has, too, counts only with its schema.
   foreach v_name in array v_installation.created_extensions loop
     continue when not exists (select from pg_catalog.pg_extension e where e.extname = v_name);
     select format(
