@@ -1,4 +1,4 @@
--- Empties groups, so that they are filled again from the records. After an error, not before
+-- Empties groups, so that they are filled again from the records. After an error, they wait until
 -- p_retry_at.
 create function logloom_private.empty_alert_groups(
   p_group_ids bigint[],

@@ -8,7 +8,7 @@ language sql
 immutable
 return 20;
 
--- The end of the kept window that is nearest to a window, but not later.
+-- The end of the last kept window that ends at p_window_end or before.
 create function logloom_private.kept_window_end(p_window_end timestamptz)
 returns timestamptz
 language sql
@@ -40,9 +40,9 @@ return coalesce(md5(p_group::text), '');
 
 -- Returns what is usual and the threshold that is p_deviations away from it. usual: the median of
 -- p_values. A deviation is 1.4826 times the median absolute deviation, which estimates the standard
--- deviation (Leys et al. 2013, https://doi.org/10.1016/j.jesp.2013.03.013), but at least the square
--- root of the median, as of counts, and at least 1, so that a first error is not unusual. Both are
--- null if fewer than three values are known.
+-- deviation (Leys et al. 2013, https://doi.org/10.1016/j.jesp.2013.03.013). It is at least the
+-- square root of the median (typical of counts), and at least 1: a first error is not unusual. Both
+-- results are null if fewer than three values are known.
 create function logloom_private.usual_band(
   p_values double precision[],
   p_comparison text,
@@ -158,8 +158,8 @@ begin
 end;
 $$;
 
--- Returns the open incidents of a rule, as groups, that a window may end: the value and the
--- threshold of the group are known. Null: all.
+-- Returns the groups of a rule whose incidents a window may end: those whose value and threshold
+-- are known. Null: all.
 create function logloom_private.decided_groups(
   p_rule logloom.alert_rules,
   p_window_end timestamptz,
@@ -193,8 +193,8 @@ begin
 end;
 $$;
 
--- The baseline of a rule as operations show it. known_days: of how many days the value of this time
--- is known.
+-- The baseline of a rule as operations show it. known_days: how many days have a value at this
+-- time.
 create function logloom_private.shown_baseline(p_rule logloom.alert_rules)
 returns jsonb
 language plpgsql

@@ -57,8 +57,8 @@ return row(
   p_row.silence_id, p_row.absent
 );
 
--- Returns alerts for a reader. In a view, returns only alerts of rules that were evaluated in the
--- view as it is now; to a customer, those of their own rules.
+-- Returns alerts for a reader. In a view, returns only alerts of its rules since the view last
+-- changed; to a customer, those of their own rules.
 create function logloom_private.read_alert_history(
   p_scope logloom_private.reading_scope,
   p_tenant_id text,
@@ -175,8 +175,8 @@ comment on function public.list_alert_history(
 ) is
   'Alerts of the tenant, newest first, with filters: the rule, triggered from p_ts_from to before '
   'p_ts_to, acknowledged or not. p_limit: 1 to 1000 (default 100). p_after: alert_id of the last '
-  'item of the page before. With long groups a page may have fewer items; the page after the last '
-  'one is empty. Errors: PT400, PT401, PT403.';
+  'item of the page before. With long groups a page may have fewer items: read until a page is '
+  'empty. Errors: PT400, PT401, PT403.';
 
 -- Returns who acknowledges an alert: the user, or a portal session.
 create function logloom_private.person_in_scope(p_scope logloom_private.reading_scope)

@@ -188,5 +188,5 @@ $$;
 comment on function public.list_alert_incidents(text, uuid, text, integer, uuid) is
   'Incidents of the tenant, newest first, with filters: the rule, and p_state (open, acknowledged, '
   'resolved, or unresolved for open and acknowledged). p_limit: 1 to 1000 (default 100). p_after: '
-  'incident_id of the last item of the page before. With long groups a page may have fewer items; '
-  'the page after the last one is empty. Errors: PT400, PT401, PT403.';
+  'incident_id of the last item of the page before. With long groups a page may have fewer items: '
+  'read until a page is empty. Errors: PT400, PT401, PT403.';

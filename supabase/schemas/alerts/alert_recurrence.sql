@@ -1,5 +1,6 @@
 -- True if p_at is in an occurrence. An occurrence begins at a local time of the zone and lasts its
--- minutes. PostgreSQL moves a start that clocks skip forward, and takes the second of two.
+-- minutes. If the clocks skip the start, PostgreSQL takes a later time. If the start comes twice,
+-- it takes the second.
 create function logloom_private.recurs_at(p_recurrence jsonb, p_at timestamptz)
 returns boolean
 language plpgsql

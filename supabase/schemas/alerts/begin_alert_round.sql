@@ -126,9 +126,9 @@ begin
 end;
 $$;
 
--- Takes the tenants with late records of SQL that the round sees, and notes for their rules from
--- where on windows are evaluated again. Whether a condition has lasted is decided from the windows
--- before.
+-- Takes the tenants with late records of SQL that the round sees. Sets reopened_from of their
+-- rules. A rule with for_minutes begins that much earlier, to tell whether its condition has
+-- lasted.
 create function logloom_private.reopen_alert_windows(p_round logloom_private.alert_rounds)
 returns void
 language plpgsql
@@ -179,7 +179,7 @@ begin
   );
   select r.* into v_last from logloom_private.alert_rounds r;
   if v_last.window_end > p_now then
-    -- The clock was set back. Otherwise the rules would wait until it shows the old time again.
+    -- The clock was set back. The rules must not wait until it shows the old time again.
     v_last := null;
     update logloom.alert_rules r
     set

@@ -28,7 +28,7 @@ begin
   if v_deviations <> p_threshold then
     perform logloom_private.refuse('alerts.baseline_contradicts_threshold');
   elsif (p_baseline = '{}') <> (p_rule.baseline_days is null) then
-    -- The threshold that it has counts something else.
+    -- The rule's present threshold has another unit.
     p_rule.threshold := null;
   end if;
   p_rule.threshold := coalesce(v_deviations, p_threshold, p_rule.threshold);

@@ -1,5 +1,5 @@
--- Raises PT400 and PT429 like check_query. Also PT400 if the query has any stage besides aggregates
--- and math, or if it would get a warning. The query of a new_error rule has no stages at all.
+-- Raises PT400 and PT429 like check_query. Also PT400 if the query has stages other than aggregates
+-- and math, or would get a warning. The query of a new_error rule has no stages at all.
 create function logloom_private.check_rule_query(
   p_tenant_id text,
   p_query_dsl text,

@@ -5,9 +5,9 @@ language sql
 immutable
 return 1000;
 
--- Does the next piece of what the round leaves: compiles new rules, else fills new small groups,
--- else reads the missing records of one tenant's groups, for about alert_rule_budget. Returns how
--- many alerts fired, or null if nothing was left to do.
+-- Does the next piece of work after a round: compiles new rules, else fills new small groups, else
+-- reads the missing records of one tenant's groups, for about alert_rule_budget. Returns how many
+-- alerts fired, or null if nothing was left to do.
 create function logloom_private.read_alert_windows(
   p_round logloom_private.alert_rounds,
   p_now timestamptz

@@ -19,8 +19,8 @@ $$;
 
 -- Records that a rule's condition held in a window. Returns the incident of the window:
 -- - the open incident, if there is one;
--- - the last incident, opened again, if this window was thought to be quiet, or is within the
---   cooldown and later than the incident;
+-- - the last incident, opened again: if the rule fires for a window up to quiet_from, or if the
+--   cooldown suppresses a window after held_until;
 -- - a new incident, if the rule fires;
 -- - otherwise null.
 create function logloom_private.held_incident(

@@ -54,8 +54,8 @@ begin
     '1 minute'
   ) e (window_end)
   where r.rule_id = any(p_rule_ids)
-    -- Skips windows that ended before the rule was created or changed: they may lack records that a
-    -- search showed at that time. The rule's first window is the next round's.
+    -- Skips windows that ended before the rule was created or changed: a search at that time may
+    -- have shown later records. The next round has the rule's first window.
     and e.window_end > r.asked_at
     -- A rule that was never evaluated gets only the last window.
     and (r.last_evaluated_at is not null or e.window_end = p_round.window_end - r.delay)
@@ -91,8 +91,8 @@ return case p_aggregate
   when 'max' then logloom_private.finite_double(p_greatest)
 end;
 
--- Returns the value of a rule with more than one result, its last one, from the sums over the
--- minutes of a window.
+-- Returns the value of a rule with more than one result: the last result. Computes it from the sums
+-- over the minutes of a window.
 create function logloom_private.combined_value(
   p_group_id bigint,
   p_results jsonb,
@@ -131,7 +131,7 @@ begin
 end;
 $$;
 
--- Adds the value of a rule to a select of its aggregates v1, v2 …: its last result.
+-- Adds a rule's value (its last result) to a select of its aggregates v1, v2 ….
 create function logloom_private.rule_value_sql(p_select text, p_plan jsonb)
 returns text
 language plpgsql
@@ -171,7 +171,7 @@ declare
   v_value constant text := logloom_private.numbered_sql(
     logloom_private.stats_values_sql(
       logloom_private.stats_aggregates(p_query),
-      -- Counts a column, which a window without records does not have.
+      -- Not count(*): the left join gives a window without records one row.
       row(null, 'count(l.ts)', null, false)::logloom_private.counted_source, p_window_minutes
     ),
     'v'

@@ -118,7 +118,7 @@ begin
   elsif v_rule.for_minutes not between 0 and 1440 then
     perform logloom_private.refuse('alerts.alert_rules_for_minutes_are_valid');
   end if;
-  -- A session has no rule's view before its first rule.
+  -- A session previews a new rule in its own scope.
   if v_scope.kind = 'token' or v_rule.view_id is not null then
     v_scope := logloom_private.scope_of_view(v_scope.tenant_id, v_rule.view_id);
   end if;

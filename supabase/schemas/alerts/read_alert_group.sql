@@ -97,7 +97,7 @@ begin
   for v_start, v_end in
     select distinct d.window_start, d.window_end from unnest(v_due) d order by 2 desc
   loop
-    -- Windows that are evaluated again share one budget: late records reopen up to an hour.
+    -- Reopened windows share one budget: late records reopen up to an hour of windows.
     if v_began is null or not v_is_reopened then
       v_began := clock_timestamp();
       v_records := 0;

@@ -51,8 +51,8 @@ comment on table logloom_private.alert_plans is
   'window_minutes and view_id, and the view still has view_updated_at.';
 
 comment on column logloom_private.alert_plans.reopened_from is
-  'The end of the first window that is evaluated again, because SQL logged in it and committed '
-  'after alert_grace.';
+  'The end of the first window that is evaluated again, because SQL logged records into it and '
+  'committed them after alert_grace.';
 
 create view logloom_private.planned_alert_rules with (security_invoker) as
 select p.*, r.tenant_id, r.asked_at, r.last_evaluated_at,

@@ -94,7 +94,7 @@ create table logloom.alert_rules (
   constraint alert_rules_group_wait_is_valid check (group_wait_seconds between 0 and 3600),
   constraint alert_rules_baseline_is_valid check (
     baseline_days is null
-    -- Not "between": PostgreSQL prints its "and" within another one as it does not read it again.
+    -- Not "between": PostgreSQL cannot read what it prints for a "between" within an "and".
     or baseline_days >= 3 and baseline_days <= 7 and threshold >= 0.01 and threshold <= 1000
       and comparison in ('gt', 'gte', 'lt', 'lte')
   ),
@@ -182,8 +182,8 @@ comment on column logloom.alert_rules.baseline_days is
   'deviations from what is usual. Null: the value is compared with the threshold.';
 
 comment on column logloom.alert_rules.held_at is
-  'When an admin disabled a customer''s rule, or the user lost their role who created the session '
-  '(created_by). Only an admin can enable it again.';
+  'When an admin disabled a customer''s rule, or when the creator of the session (created_by) lost '
+  'their role. Only an admin can enable the rule again.';
 
 comment on column logloom.alert_rules.kind is
   'query: compares the value of the query. new_error: fires for each error group that is new or '
