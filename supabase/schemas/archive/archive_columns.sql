@@ -1,7 +1,7 @@
 -- Returns the 24 most frequent keys of attrs. They get a column of their own in files. kind:
--- string, integer, number, exact or boolean. It holds all values of the key without loss. exact is
--- for an INT64 or DECIMAL, and its values are texts of digits. If no kind fits: json, with JSON
--- texts as values.
+-- string, integer, number, exact or boolean, whichever holds all values of the key without loss.
+-- exact is for an INT64 or DECIMAL, and its values are texts of digits. If no kind fits: json, with
+-- JSON texts as values.
 create function logloom_private.archive_keys(p_records logloom.logs[])
 returns table (key text, kind text)
 language plpgsql

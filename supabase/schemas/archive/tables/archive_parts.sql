@@ -158,8 +158,8 @@ comment on table logloom_private.archive_erasures is
   'database has no match left. Until the erasure is done, nothing of the tenant is archived.';
 
 comment on column logloom_private.archive_erasures.noted_at is
-  'When the bucket got the erasure''s note, or when no note was found to be needed. Null: the note '
-  'is still to be written.';
+  'When the bucket got the erasure''s note, or when the erasure turned out to need none. Null: the '
+  'note is still to be written.';
 
 comment on column logloom_private.archive_erasures.emptied is
   'Parts that contained only matches. Their objects were deleted.';
