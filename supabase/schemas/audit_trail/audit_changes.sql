@@ -33,8 +33,8 @@ return coalesce(
 );
 
 -- Returns the event of a row that was inserted (p_old is null), deleted (p_new is null) or updated.
--- Null if no recorded column has changed. tenant_id: null if the row has no tenant. Few long
--- expressions: each one costs time in each transaction.
+-- Null if no recorded column has changed. tenant_id: null if the row has no tenant. Has few, but
+-- long expressions, because each one costs time in each transaction.
 create function logloom_private.audited_row(
   p_statement logloom_private.audited_statement, p_old jsonb, p_new jsonb
 )

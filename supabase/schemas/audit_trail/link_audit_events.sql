@@ -167,7 +167,7 @@ begin
 end;
 $$;
 
--- Returns the first UTC day whose events of the project's own a tenant keeps.
+-- Returns the UTC day from which on a tenant keeps the project's own events.
 create function logloom_private.audit_kept_from(p_tenant_id text)
 returns date
 language plpgsql

@@ -1,4 +1,4 @@
--- True if a customer caused an event of the host's application, or is one of its targets.
+-- True if a customer is the actor or a target of one of the project's own events.
 create function logloom_private.is_of_customer(
   p_customer text, p_source text, p_actor text, p_targets jsonb
 )

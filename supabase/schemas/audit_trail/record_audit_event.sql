@@ -1,5 +1,5 @@
 -- Returns the tenant if it exists and is not being deleted, otherwise null. Only such tenants get
--- events, because delete_tenant reaches all of these.
+-- events: delete_tenant could miss the events of others.
 create function logloom_private.audited_tenant(p_tenant_id text)
 returns text
 language plpgsql
