@@ -89,10 +89,10 @@ begin
 end;
 $$;
 
--- Returns the positions of the first p_limit records of [p_from, p_to) in the page's order, and of
--- records with the last one's ts. The positions are ascending. p_past: the ts at which the previous
--- page ended. All records with this ts are returned as well. p_positions: if given, only the
--- records at these positions count.
+-- Returns the positions, ascending, of the first p_limit records of [p_from, p_to) in the page's
+-- order. If more records have the same ts as the last of these, returns their positions, too.
+-- p_past: the ts at which the previous page ended. All records with this ts are returned as well.
+-- p_positions: if given, only the records at these positions count.
 create function logloom_private.first_positions(
   p_block logloom_private.blocks,
   p_positions integer[],

@@ -32,7 +32,7 @@ begin
 end;
 $$;
 
--- Returns p_each for every position of a column, by the value's place in the dictionary.
+-- Returns for every position of a column the element of p_each at the value's dictionary place.
 create function logloom_private.dictionary_values(
   p_column logloom_private.block_columns,
   p_each anyarray

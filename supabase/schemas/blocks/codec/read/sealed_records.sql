@@ -53,7 +53,7 @@ begin
   select r.services, r.levels, r.messages into v_service, v_level, v_msg
   from logloom_private.run_texts(p_block, p_positions, p_reads) r;
   if p_reads is null or 'msg' = any(p_reads) then
-    -- Reading one message alone takes several times its share of a block.
+    -- Alone, a message takes several times as long as within its block.
     v_msg := case
       when p_positions is null then logloom_private.block_messages(p_block)
       when v_records * 4 <= p_block.records

@@ -20,7 +20,7 @@ begin
     offset 0
   ) o;
   v_greatest := v_greatest / p_block.ts_unit;
-  -- Makes all four columns in one pass: a pass takes as long as making a column.
+  -- Makes all four columns in one pass, because each further pass would cost as much as a column.
   select
     array_agg(((o.ts & 65535) - 32768)::smallint),
     array_agg(((o.ts >> 16 & 255)::integer - 128)::"char") filter (where v_greatest > 65535),
