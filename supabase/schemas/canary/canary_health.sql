@@ -1,6 +1,6 @@
 -- Returns the check of the canary. Degraded if a record of the last day is missing or stored twice,
--- or if the last two rounds did not find theirs. Times are those of the last finished round, in
--- milliseconds since sending.
+-- or if the last two rounds did not find their record. Times are those of the last finished round,
+-- in milliseconds since sending.
 create function logloom_private.canary_health(p_now timestamptz)
 returns jsonb
 language plpgsql
