@@ -93,8 +93,8 @@ begin
   select c.* into v_row
   from logloom_private.collectors c
   where c.is_on and v_tenant_id is not null
-    -- The longest wait of a collector is a day, unless the clock was set back. The jobs may come a
-    -- moment before the minute is over.
+    -- The longest wait of a collector is a day, unless the clock was set back. The job may run a
+    -- few seconds before next_at.
     and v_started_at + interval '5 seconds'
       not between c.next_at - interval '25 hours' and c.next_at
   order by c.next_at
@@ -118,7 +118,7 @@ begin
     v_row := logloom_private.store_collected(v_row, v_new.records, v_new.note);
     v_row.cursor := v_new.cursor;
     v_row.read_to := v_new.read_to;
-    -- When logloom-platform was read is known later.
+    -- logloom-platform reads later: exchange_window then resets these.
     if v_row.name <> 'platform' then
       v_row.failures := 0;
       v_row.last_error := null;

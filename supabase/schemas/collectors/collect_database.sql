@@ -66,7 +66,7 @@ $$;
 
 -- Reads the states of the database. A lasting state is recorded again each hour, and at once when
 -- its level changes. Of each kind the worst 20 are recorded, and one record has the number of
--- others. The cursor has the time of each one's last record.
+-- others. The cursor has the time of each state's last record.
 create function logloom_private.collect_database(p_collector logloom_private.collectors)
 returns logloom_private.collected
 language plpgsql

@@ -40,7 +40,7 @@ begin
   using coalesce(p_collector.read_to, v_now) - interval '2 minutes', v_known;
   v_new.read_to := case
     when v_new.is_complete then v_now
-    -- A row may have a time to come.
+    -- The time of a row may be in the future.
     else greatest(least(v_new.read_to, v_now), p_collector.read_to)
   end;
   v_new.cursor := jsonb_build_object(
@@ -106,7 +106,7 @@ begin
     select d.*, coalesce(d.end_time, d.start_time, clock_timestamp()) as at
     from runs d
     where d.status = 'failed'
-      -- The first read begins at a time.
+      -- The first read knows no last run: it begins at v_since.
       and (v_run is not null or coalesce(d.end_time, d.start_time) >= v_since)
     order by d.runid
     limit 1000
@@ -171,7 +171,7 @@ begin
   v_new.records := v_new.records || v_runs.records;
   v_new.cursor := v_new.cursor || v_runs.cursor;
   v_new.is_complete := v_new.is_complete and v_runs.is_complete;
-  -- It is no fault if nothing fails.
+  -- To find no failures is normal, and needs no note.
   v_new.note := null;
   return v_new;
 end;

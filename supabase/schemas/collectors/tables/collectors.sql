@@ -30,7 +30,7 @@ comment on table logloom_private.collectors is
   'Collectors of the project''s own events. Those with is_on store them in '
   'settings.project_tenant_id. read_to: everything before was read, except rows that became '
   'visible more than two minutes late. cursor: what the next read needs, such as ids that it finds '
-  'again. note: what the last read lacks, and why. refused_at: when records were last refused. '
+  'again. note: what the last read left out, and why. refused_at: when records were last refused. '
   'sources: the logs that platform reads.';
 
 create type logloom_private.collected as (
