@@ -1,5 +1,5 @@
--- Returns the scope in which a reader gets dashboards: p_scope, which is of a portal session with
--- the part dashboards, or the scope of the request's token.
+-- Returns the scope in which a reader gets dashboards: p_scope (of a portal session with the part
+-- dashboards), or the scope of the request's token.
 create function logloom_private.scope_of_dashboards(
   p_scope logloom_private.reading_scope,
   p_operation text
