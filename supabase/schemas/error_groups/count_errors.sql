@@ -174,7 +174,7 @@ declare
 begin
   perform logloom_private.add_error_groups(p_arrivals, p_now);
   perform logloom_private.note_releases(p_arrivals);
-  -- From now on, these names stand for the groups that count them.
+  -- From here on, an arrival has the fingerprint of the group that counts it.
   v_arrivals := array(
     select row(
       a.tenant_id, coalesce(g.merged_into, g.fingerprint, 'others'), a.service, a.error_type,

@@ -1,5 +1,5 @@
--- What an alert about a group says. A rule in a view names only what all records of the group have
--- and no view hides.
+-- What an alert about a group says. In a view it names only type and service, which all records of
+-- the group have; neither if the view hides fields.
 create function logloom_private.error_alert_group(
   p_rule logloom.alert_rules,
   p_group logloom.error_groups

@@ -1,5 +1,5 @@
 -- Compares the records of a group with the other errors of a sample. Returns at most ten values
--- that they have more often, by at least a fifth.
+-- whose share of the records is higher by at least 0.2.
 create function logloom_private.error_tags(p_sample text, p_ids uuid[])
 returns public.logloom_error_tag[]
 language plpgsql
@@ -191,7 +191,7 @@ begin
   );
   v_sample := logloom_private.newest_errors_sql(
     v_scope, tstzrange(v_to - interval '24 hours', v_to),
-    -- A view does not show the service of a group that others have.
+    -- In a view, does not use the stored service: the view may not show it.
     case when v_log.id is not null then coalesce(v_log.service, '')
       when not v_is_own and v_group.fingerprint <> 'others' and cardinality(v_members) = 1
         then coalesce(v_group.service, '') end,

@@ -90,7 +90,7 @@ begin
 end;
 $$;
 
--- Subtracts records that a deletion is about to remove from the counts of their groups. A group
+-- Subtracts, from the counts of groups, the records that a deletion is about to remove. A group
 -- whose records are all gone loses its title and its users. p_source: SQL of a select with the
 -- columns of logloom.logs.
 create function logloom_private.uncount_errors(p_tenant_id text, p_source text)

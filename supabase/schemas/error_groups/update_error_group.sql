@@ -172,8 +172,8 @@ comment on function public.update_error_group(text[], text, text, text, text, te
   '2000 characters, empty for none. p_merge_into: fingerprint of the group that counts their '
   'records from now on. This cannot be undone. Errors: PT400, PT401, PT403, PT404.';
 
--- Writes audit events for changes of groups by people. Only people change updated_at. They do not
--- have a note's text, because nobody could remove it from the audit log.
+-- Writes audit events for changes of groups by people. Only people change updated_at. The events
+-- leave out a note's text, because nobody could remove it from the audit log.
 create function logloom_private.audit_error_groups()
 returns trigger
 language plpgsql
