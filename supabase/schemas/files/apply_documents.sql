@@ -18,7 +18,7 @@ declare
   v_detail text;
   v_hint text;
 begin
-  -- What names a thing goes before it.
+  -- Deletes things before the things that they name.
   for v_type in
     select t.*
     from logloom_private.known_file_types(p_pruned_types) t

@@ -117,7 +117,7 @@ begin
           p.item ->> p_type.id_member
       ), '[]')
       from unnest(v_page) p (item)
-      -- What customers made is theirs.
+      -- Leaves out what customers made.
       where p.item ->> 'customer' is null
         and (
           p.item -> 'is_shared' is null

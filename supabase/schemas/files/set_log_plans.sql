@@ -19,7 +19,7 @@ begin
   end if;
   select to_jsonb(p) - 'plan_id' into v_old from logloom.plans p where p.plan_id = v_id;
   begin
-    -- Reads the values as the columns do.
+    -- Converts the values to the types of the columns.
     v_new := to_jsonb(
       jsonb_populate_record(null::logloom.plans, coalesce(v_old, '{}') || v_fields)
     ) - 'plan_id';

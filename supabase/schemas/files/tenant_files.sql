@@ -52,8 +52,8 @@ begin
 end;
 $$;
 
--- Returns the types with these names, in their order. Raises PT400 for an unknown name, or for a
--- type that the caller cannot list at all.
+-- Returns the types with these names, by position. Raises PT400 for an unknown name, or for a type
+-- that the caller cannot list at all.
 create function logloom_private.known_file_types(p_types text[])
 returns setof logloom_private.file_type
 language plpgsql

@@ -15,10 +15,10 @@ create type logloom_private.file_type as (
 comment on type logloom_private.file_type is
   'A type of things that files describe. position: a type only names things of types before it. '
   'name_member, id_member: members of what the operation in lists returns. creates, changes, '
-  'deletes: operations; their parameters are p_ and a field. fields: their defaults; null: none, '
-  'so a document without the field keeps it. fixed_fields: cannot be changed later. sent_fields: '
-  'sent with every change. changes null: a thing that differs is deleted and created again. '
-  'deletes null: one thing that every tenant has, named as the type.';
+  'deletes: operations; their parameters are p_ and a field. fields: each field with its default; '
+  'null: no default, so a document without the field keeps it. fixed_fields: cannot be changed '
+  'later. sent_fields: sent with every change. changes null: a thing that differs is deleted and '
+  'created again. deletes null: one thing that every tenant has, named as the type.';
 
 create type public.logloom_file_change as (
   action text,
