@@ -20,7 +20,7 @@ comment on column logloom_private.installation.created_extensions is
   'Extensions that installing created. Uninstalling removes them unless the project uses them now.';
 
 comment on column logloom_private.installation.created_schemas is
-  'Schemas that installing created, besides our own.';
+  'Schemas for extensions that installing created.';
 
 comment on column logloom_private.installation.own_oid is
   'The oid of this table when it was created. If it differs now, the database was restored from a '
@@ -30,7 +30,7 @@ comment on column logloom_private.installation.cursor_key is
   'The key that seals the cursors of tenants.';
 comment on column logloom_private.installation.project_url is
   'SUPABASE_URL of the first edge function that asked this database for work. A copy of the '
-  'database keeps it. So it gives no work to functions of another project.';
+  'database keeps this URL, so the copy gives no work to functions of another project.';
 
 comment on column logloom_private.installation.other_url is
   'SUPABASE_URL of the last edge function health that called. Null if it equals project_url.';

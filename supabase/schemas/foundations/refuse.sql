@@ -83,7 +83,7 @@ begin
 end;
 $$;
 
--- Raises an error that a query caused again, with another hint.
+-- Raises the error of a query again, with another hint.
 create function logloom_private.refuse_again(p_message text, p_detail text, p_hint text)
 returns void
 language plpgsql

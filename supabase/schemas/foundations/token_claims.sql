@@ -97,8 +97,7 @@ begin
 end;
 $$;
 
--- Raises PT403 for a token from an anonymous sign-in. The setting tenants_by_anonymous_users allows
--- it.
+-- Raises PT403 for a token from an anonymous sign-in, unless tenants_by_anonymous_users is on.
 create function logloom_private.require_lasting_user(p_claims jsonb)
 returns void
 language plpgsql

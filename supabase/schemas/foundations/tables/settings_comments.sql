@@ -24,8 +24,8 @@ begin
           'The most records that the stages json, logfmt and patterns read. Raise it where '
           'queries reach it, at the price of time.'),
         ('max_page_bytes',
-          'Bytes of JSON of an answer; the record that reaches them is the last one. Lower it '
-          'where clients or proxies accept less.'),
+          'An answer ends with the record that reaches this many bytes of JSON. Lower it where '
+          'clients or proxies accept less.'),
         ('ingest_future_limit',
           'Events whose ts is further ahead than this are rejected. Raise it for devices whose '
           'clocks are wrong.'),
