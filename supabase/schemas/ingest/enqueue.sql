@@ -31,8 +31,8 @@ begin
   if v_dropped > 0 and (select s.count_dropped from logloom_private.settings s) then
     v_billed := v_events + v_dropped;
   end if;
-  -- Enqueues share this lock. Closing a slot takes it alone. So no transaction still writes to a
-  -- closed slot. The pointer is read after the lock, with a later snapshot.
+  -- Enqueues share this lock. Closing a slot takes it exclusively. So no transaction still writes
+  -- to a closed slot. The pointer is read after the lock, with a later snapshot.
   perform pg_advisory_xact_lock_shared(logloom_private.lock_key('queue'));
   insert into logloom_private.queue (
     slot, batch_id, batch_key, tenant_id, key_id, received_at, events, bytes, ts_min, ts_max,
@@ -90,7 +90,7 @@ begin
   if not found then
     perform logloom_private.refuse('ingest.record_is_too_long', p_state.max_record_bytes::text);
   end if;
-  -- A nested array takes 2 bytes and counts as 12 values, so shorter records need no count.
+  -- A byte counts as at most 6 values ("[]" as 12), so shorter records need no count.
   if p_state.max_record_values / 6 < any (v_record_bytes) and exists (
     select
     from unnest(p_request.p_attrs, v_record_bytes) e (attrs, bytes)

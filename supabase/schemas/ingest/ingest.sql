@@ -1,5 +1,5 @@
 -- Estimates the number of values in a JSON text whose strings have no comma, colon or bracket. A
--- member of an object counts 2. An array or object counts 11 besides its contents: reading it takes
+-- member of an object counts 2. An array or object counts 11 plus its contents: reading it takes
 -- the memory of several numbers. An empty one counts as if it held a value.
 create function logloom_private.values_in(p_json text)
 returns integer

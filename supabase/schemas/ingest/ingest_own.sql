@@ -57,10 +57,10 @@ $$;
 -- Stores up to 10,000 records that the database itself makes for a tenant, in the caller's
 -- transaction. All limits of senders apply except the rate of requests. Refuses all if the month's
 -- limits or the rate of events are used up, or the tenant does not exist. Refuses single ones whose
--- ts is out of range. usage_days counts both. Raises an error for what passes (queue or storage
--- full, read-only): the caller keeps its records. The watermark assumes that the caller commits
--- within enqueue_timeout(). p_claims: the claims of the records' token. With them it can create the
--- tenant.
+-- ts is out of range. usage_days counts both. Raises an error if the cause will pass (queue or
+-- storage full, read-only): the caller keeps its records. The watermark assumes that the caller
+-- commits within enqueue_timeout(). p_claims: the claims of the records' token. With them it can
+-- create the tenant.
 create function logloom_private.ingest_own(
   p_tenant_id text,
   p_records logloom_private.own_record[],
@@ -87,7 +87,7 @@ begin
     select b.* into v_bucket from logloom_private.rate_buckets b where b.tenant_id = p_tenant_id;
     v_bucket.requests := 1;
     perform logloom_private.check_rate(v_state, v_bucket);
-    -- What was checked here, like a request's first slice, is not checked again.
+    -- The limits were checked above. As a later slice, the request is not checked again.
     v_request.p_slice := 1;
     v_request.p_claims := p_claims;
     v_request.p_rules_version := v_state.rules_version;

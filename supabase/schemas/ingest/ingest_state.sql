@@ -112,7 +112,7 @@ begin
 end;
 $$;
 
--- Returns how many more spans the month's share takes, with those in the queue counted.
+-- Returns how many more spans max_span_share allows this month. Queued spans count, too.
 create function logloom_private.spans_left(p_state logloom_private.ingest_state)
 returns bigint
 language plpgsql

@@ -50,7 +50,7 @@ begin
       get stacked diagnostics
         v_sqlstate = returned_sqlstate, v_detail = pg_exception_detail,
         v_hint = pg_exception_hint;
-      -- The refusal rolled back the note that the key was used.
+      -- The refusal rolled back last_used_at of the key, too.
       if v_request.p_key_digest is not null then
         v_state := null;
       end if;

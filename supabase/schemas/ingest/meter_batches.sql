@@ -56,7 +56,7 @@ begin
             sampled = h.sampled + excluded.sampled,
             not_checked = h.not_checked + excluded.not_checked, bytes = h.bytes + excluded.bytes
         )
-        -- A batch without events counts as one: its slot is then emptied.
+        -- A batch without events counts as one event, so that its slot is emptied.
         select max(b.batch_id), sum(greatest(b.events, 1)), min(b.received_at) from b
       $query$,
       'queue_slot_' || v_slot

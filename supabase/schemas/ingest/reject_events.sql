@@ -58,8 +58,8 @@ immutable
 return coalesce(p_attrs ->> 'kind' in ('span', 'span_event'), false);
 
 -- Removes events whose ts is out of range, events of a service that the sender may not send for,
--- and spans above their share. Counts them in p_rejected, and lists them in p_errors by index: the
--- first 100, or all if p_all_errors.
+-- and spans above max_span_share. Counts them in p_rejected, and lists them in p_errors by index:
+-- the first 100, or all if p_all_errors.
 create function logloom_private.reject_events(
   p_request logloom_private.ingest_request,
   p_state logloom_private.ingest_state

@@ -18,7 +18,7 @@ begin
     )
   into v_pointer.open_slot, v_pointer.closed_slot, v_pointer.metered_through, v_metered
   from logloom_private.queue_pointer p;
-  -- The plan names only these two slots. The third is not locked and can be truncated meanwhile.
+  -- The query plan has only these two slots. The third is not locked and can be truncated.
   return query execute $query$
     select u.day, sum(u.events)::bigint, sum(u.bytes)::bigint, sum(u.spans)::bigint
     from (

@@ -48,7 +48,7 @@ comment on column logloom_private.queue.batch_key is
   'record.';
 
 comment on column logloom_private.queue.bytes is
-  'Size of the request body, without the share of dropped events (unless settings.count_dropped).';
+  'Size of the request body, without the part of dropped events (unless settings.count_dropped).';
 
 comment on column logloom_private.queue.dropped is
   'Events of the request that ingest rules removed. A request may have no other events.';

@@ -22,11 +22,11 @@ create type logloom_private.ingest_state as (
 comment on type logloom_private.ingest_state is
   'A sender and its limits, read once per call for all requests of a caller. keeps_from, takes_to: '
   'the allowed range of ts. events, bytes: used in the month; complete if a limit is near. '
-  'batches: how many batches of the queue events and bytes may lack. headers: sent with every '
+  'batches: how many queued batches may be missing from events and bytes. headers: sent with every '
   'answer; X-Logloom-Writer if pg_cron does not run the writer. service: the only service that the '
   'sender may send for; null: any. rules_version: of the tenant''s ingest rules; null: no rule is '
-  'on. spans_left: how many spans their share of the month still takes; null: any number. ingest() '
-  'subtracts those in the queue.';
+  'on. spans_left: how many more spans max_span_share allows this month; null: any number. '
+  'ingest() subtracts those in the queue.';
 
 create type logloom_private.ingest_answer as (
   body json, headers jsonb, ingested integer, status integer
