@@ -7,7 +7,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- The service notes what it did in logloom_… and sample_rate.
+  -- Logloom itself sets logloom_… and sample_rate.
   v_name constant text := '(%1$s like_regex "^[^[:cntrl:]]{1,200}$" && '
     '!(%1$s starts with "logloom_") && %1$s != "sample_rate")';
   -- Unlike comparisons, type() does not look into arrays.
