@@ -1,6 +1,6 @@
 -- Builds the statements that add and remove records, together with their counts, days and write
 -- sequences. Only forget_tenants_day does not use them. There is no trigger: a sharded table allows
--- none, and one could be forgotten. The statements only add rows to the counts; a removal adds
+-- none, and a new table could lack it. The statements only add rows to the counts; a removal adds
 -- negative counts. So two statements never wait for the same row. A job sums the rows up.
 
 -- At most this many services of a tenant are counted separately in a minute.

@@ -28,7 +28,7 @@ partition by range (ts);
 create index logs_write_seq_idx on logloom.logs
 using brin (write_seq) with (pages_per_range = 512, autosummarize = on);
 
--- Finds new errors among them (group_errors), which are few.
+-- Finds new errors for group_errors.
 create index logs_errors_idx on logloom.logs (write_seq) where level = 'error';
 
 -- req_id is the only field that is often searched alone over many days. The index has only its
