@@ -11,7 +11,7 @@ const sources = `${checkout}/console`;
 export const consoleBuild = `${checkout}/.logloom/console`;
 const log = `${checkout}/.logloom/console.log`;
 
-/** What the build depends on, besides `src`. */
+/** The files outside `src` that the build depends on. */
 const files = ["index.html", "portal.html", "package-lock.json", "vite.config.js"];
 
 /**

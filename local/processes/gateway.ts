@@ -344,7 +344,7 @@ const restSeconds = 30;
 const maxQueryLength = 1024;
 
 /**
- * The most member names in a body; a longer name counts once for every 16 letters. PostgREST's search for unknown names
+ * The most member names in a body; a long name counts once for every 16 letters. PostgREST's search for unknown names
  * takes time with the square of their length.
  */
 const maxNames = 64;
