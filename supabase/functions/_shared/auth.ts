@@ -170,7 +170,7 @@ function headerAlgorithm(token: string): string | undefined {
 /** NUL, or half a surrogate pair, in JSON text: Postgres can store neither. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/;
 
-/** The claims that the database checks besides the role and the tenant. */
+/** The claims that the database checks in addition to the role and the tenant. */
 const judged = ["aud", "exp", "iat", "nbf", "iss", "jti", "sub", "client_id", "is_anonymous"];
 
 /** The claims that the database checks; undefined if it cannot read them. */

@@ -7,7 +7,7 @@ export interface Failure {
   readonly reason?: string;
   /** The fault of the credentials, for the header WWW-Authenticate: the body of a 401 is always the same. */
   readonly refusal?: string;
-  /** The database's answer if it has other ingest rules than those of the commit, which never reaches a client. */
+  /** The database's answer if its ingest rules are not those of the commit. A client never gets this answer. */
   readonly rules?: string;
 }
 

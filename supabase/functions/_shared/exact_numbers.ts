@@ -1,8 +1,8 @@
 /**
  * Matches a number whose text may change when a double reads and writes it: one of sixteen characters or more, with an
  * exponent, with a 0 at the end of its fraction, or below a millionth. Also matches within strings; `withTexts` skips
- * these matches. A pattern that skips strings would fail at long ones, and one without a limit at long numbers.
- * PostgreSQL's longest has 147,456 characters.
+ * these matches. A pattern that skips strings would fail at long strings, and a pattern without a limit at long
+ * numbers. PostgreSQL's longest has 147,456 characters.
  */
 const unlikeDouble =
   /[:,[]\s*(-?(?:[\d.]{16,150000}(?:[eE][+-]?\d+)?|\d[\d.]{0,14}[eE][+-]?\d+|0\.0{6}\d{1,7}|\d{1,13}\.\d{0,12}0))(?=\s*[,\]}])/g;

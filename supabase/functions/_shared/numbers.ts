@@ -11,8 +11,8 @@ const markedInText = new RegExp(`"${marker}([^"]*)"`, "g");
 
 /**
  * Matches numbers that a double may change: they have 16 or more digits (some of these are safe), or an exponent. The
- * text after the number must be possible outside a string, which most digits within messages fail. The strings before
- * the number are read only for a match.
+ * text after the number must be possible outside a string. Most digits within messages fail this test. The strings
+ * before the number are read only for a match.
  */
 const riskyNumber =
   /[:,[][ \t\n\r]*(?=-?(?![1-8]\d{15}(?![\d.eE]))\d(?:[\d.]{15}|[\d.]*[eE])[\d.eE+-]*[ \t\n\r]*(?:[\]}]|,[ \t\n\r]*(?:["{[\d-]|true|false|null)))/g;

@@ -12,7 +12,7 @@ import { type RuleCache, ruleParameters, type TenantRules } from "./tenant_rules
 export interface Request {
   readonly caller: Caller;
   readonly body: Bytes;
-  /** The parts of the request, besides its body, that decide its records. */
+  /** The parts of the request other than its body that decide its records. */
   readonly besideBody: string;
   /** The number of body bytes to meter for these events. Default: the whole body. */
   readonly bytes?: number;
@@ -112,8 +112,8 @@ const unaskedLength = 1024 * 1024;
 const maxRounds = 10;
 
 /**
- * Commits a slice under the rules that are known for its caller. If the database has others, it stores nothing and
- * answers them, and the slice is committed again under these.
+ * Commits a slice under the rules that are known for its caller. If the database has other rules, it stores nothing and
+ * answers with its rules. The slice is then committed again under those.
  */
 function ruledCommit(
   { caller, rules, ruleBudget }: Request,

@@ -44,7 +44,7 @@ const shareOfNote = 16;
 /** Texts shorter than this part (1/256) of a record are cut only after arrays and objects. */
 const shareOfText = 256;
 const maxPathLength = 200;
-/** What a member of an object adds to the number of values, and what an array or object adds besides its contents. */
+/** What a member of an object adds to the number of values, and what an array or object adds to its contents. */
 const [valuesOfMember, valuesOfContainer] = [2, 11];
 /** What a `logloom_cut` adds without its paths: the member of the attributes, the object, and `more`. */
 const valuesOfNote = 2 * valuesOfMember + valuesOfContainer;

@@ -170,7 +170,10 @@ export class EventCollector {
     this.#count++;
   }
 
-  /** Notes a guessed time that the database must check. Different events may share a day, or a time far ahead. */
+  /**
+   * Notes a guessed time that the database must check. Different events may share a day or a time far ahead: an equal
+   * request is then no repeat.
+   */
   #noteGuess(ts: string, member: JsonObject): void {
     const [from, to] = this.#near;
     if (ts < from || ts > to) this.#guessed.set(this.#ts.length, member);

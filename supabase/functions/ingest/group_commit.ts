@@ -4,8 +4,8 @@ import { describeError, logFailure, type Result, unavailable } from "../_shared/
 import { requestSeparator } from "./request_text.ts";
 
 /**
- * Commits a request for `ingest_text`. If it may share its transaction, it can be committed together with others of its
- * caller. Never rejects.
+ * Commits a request for `ingest_text`. A request that may share its transaction can be committed together with others
+ * of its caller. Never rejects.
  */
 export type Commit = (
   caller: Caller,
@@ -77,7 +77,7 @@ export function createGroupCommit(
     return group;
   }
 
-  /** Begins another call if the one that requests wait for hangs. */
+  /** Begins another call if requests wait for a call that hangs. */
   function awaitCall(line: Line): void {
     line.timer ??= setTimeout(() => {
       line.timer = undefined;

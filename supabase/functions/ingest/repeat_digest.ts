@@ -27,9 +27,9 @@ export function readParameters(query: URLSearchParams): URLSearchParams {
 }
 
 /**
- * Returns the parts of a request, besides its body, that decide its records. A repeat is recognised by a digest of them
- * and the body. Empty for JSON at the native endpoint. A key in the path is left out, because a repeat may have a new
- * key.
+ * Returns the parts of a request other than its body that decide its records. A digest of these parts and the body
+ * recognises a repeat. Empty for JSON at the native endpoint. A key in the path is left out, because a repeat may have
+ * a new key.
  */
 export function besideBody({ path, query, headers }: Incoming, ownKey: string | undefined): string {
   const type = contentType(headers);

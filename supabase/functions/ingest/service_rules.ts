@@ -7,8 +7,8 @@ import type { Batch } from "./event_collector.ts";
 import { levelOf } from "./levels.ts";
 
 /**
- * The rules for a sender that has one service, as an ingest token has. The database fills it in and no rule changes it,
- * so tests of it are decided here.
+ * The rules for a sender that has one service, as an ingest token has. The database fills in this service and no rule
+ * changes it, so tests of `service` are decided here.
  */
 export function rulesOfService(
   rules: readonly CompiledRule[],
@@ -36,8 +36,8 @@ export function rulesOfService(
 }
 
 /**
- * Applies rules of `rulesOfService`. Events that name another service pass them by: the database gets only their
- * service, and rejects them.
+ * Applies rules of `rulesOfService`. The rules skip events that name another service: the database gets only the
+ * service of such an event, and rejects the event.
  */
 export function applyToService(
   service: string,

@@ -9,7 +9,7 @@ export interface ArchiveDependencies extends Pick<JobCalls, "secret" | "keepAliv
   readonly callDatabase: CallDatabase;
   /** The bucket of this name; undefined if no key for it is set. */
   readonly bucketNamed: (name: string) => Bucket | undefined;
-  /** Milliseconds after a claim in which an upload may begin. */
+  /** For how many milliseconds after a claim an upload may begin. */
   readonly uploadLimitMs: number;
   /** A run begins no further piece after this time, or after this processor time. */
   readonly budgetMs: number;

@@ -20,7 +20,10 @@ export interface PlatformDependencies extends Pick<JobCalls, "secret" | "keepAli
 
 /** A project that has used up its allowance may ask ten times a minute. */
 const pagesOfRun = 5;
-/** How many rows are asked for until they fit, in few steps as each query counts. At last their content is cut. */
+/**
+ * How many rows to ask for until they fit: in few steps, because each query counts. The last step also cuts their
+ * content.
+ */
 const pageSizes = [[1000, false], [100, false], [10, false], [10, true]] as const;
 
 export function createPlatformHandler(
