@@ -2137,7 +2137,7 @@ CREATE OR REPLACE FUNCTION logloom_private.action_needs()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- The service notes what it did in logloom_… and sample_rate.
+  -- Logloom itself sets logloom_… and sample_rate.
   v_name constant text := '(%1$s like_regex "^[^[:cntrl:]]{1,200}$" && '
     '!(%1$s starts with "logloom_") && %1$s != "sample_rate")';
   -- Unlike comparisons, type() does not look into arrays.
@@ -2310,7 +2310,7 @@ begin
   v_is_count := v_rows >= v_caller.max_records;
   if v_is_count then
     perform set_config('logloom.sql_log_left_out', (coalesce(v_left_out, 0) + 1)::text, true);
-    -- As a replica, the session runs no trigger that would make this row the count.
+    -- A replica session runs no trigger, so this row would not become the count.
     if v_left_out > 0 or current_setting('session_replication_role') = 'replica' then
       return;
     end if;
@@ -3348,7 +3348,7 @@ begin
   end if;
   select to_jsonb(p) - 'plan_id' into v_old from logloom.plans p where p.plan_id = v_id;
   begin
-    -- Reads the values as the columns do.
+    -- Converts the values to the types of the columns.
     v_new := to_jsonb(
       jsonb_populate_record(null::logloom.plans, coalesce(v_old, '{}') || v_fields)
     ) - 'plan_id';
@@ -4454,7 +4454,7 @@ begin
   v_statement.keys := v_keys;
   v_statement.tenant_column := p_arguments[3];
 
-  -- 2. Otherwise the numbers decide. A restored table has another oid: there the names decide.
+  -- 2. After a rename the numbers decide. A restored table has another oid: there the names decide.
   if v_statement.columns_have_changed then
     select
       array_agg(c.name order by array_position(v_keys, c.listed)) filter (
@@ -4770,7 +4770,7 @@ begin
   );
   select r.* into v_last from logloom_private.alert_rounds r;
   if v_last.window_end > p_now then
-    -- The clock was set back. Otherwise the rules would wait until it shows the old time again.
+    -- The clock was set back. The rules must not wait until it shows the old time again.
     v_last := null;
     update logloom.alert_rules r
     set
@@ -6068,7 +6068,8 @@ declare
   v_is_same boolean;
 begin
   if p_name is not null then
-    -- Names are compared while nobody else gives one. Held before the stream, as everywhere.
+    -- While the tenant is held, nobody else gives a name. It is held before the stream, as
+    -- everywhere.
     perform logloom_private.hold_tenant(v_tenant_id);
   end if;
   v_row := logloom_private.locked_stream(v_scope, p_stream_id);
@@ -6201,7 +6202,7 @@ begin
   if not found then
     perform logloom_private.refuse('tenants.view_not_found');
   end if;
-  -- What customers made in this view follows it.
+  -- Customers' views in this view change with it.
   update logloom.log_views v
   set updated_at = v_row.updated_at, shows_since = greatest(v.shows_since, v_row.shows_since)
   where v.tenant_id = v_tenant_id and v.parent_view_id = p_view_id;
@@ -6745,8 +6746,8 @@ begin
   elsif p_tenant_id <> p_scope.tenant_id then
     perform logloom_private.refuse('callers.tenant_is_another');
   end if;
-  -- These tell about all of the tenant. Only a part of a portal session, which names its customer,
-  -- opens them to a reader who sees less.
+  -- These tell about the whole tenant. In views and portal sessions they need a customer, and a
+  -- part that names them.
   if p_operation in ('get_tenant_usage', 'list_audit_events')
     and (p_scope.view_id is not null or p_scope.kind = 'portal_session')
     and (p_scope.customer is null or (p_operation = any (p_scope.operations)) is not true)
@@ -7376,8 +7377,8 @@ begin
   select c.* into v_row
   from logloom_private.collectors c
   where c.is_on and v_tenant_id is not null
-    -- The longest wait of a collector is a day, unless the clock was set back. The jobs may come a
-    -- moment before the minute is over.
+    -- The longest wait of a collector is a day, unless the clock was set back. The job may run a
+    -- few seconds before next_at.
     and v_started_at + interval '5 seconds'
       not between c.next_at - interval '25 hours' and c.next_at
   order by c.next_at
@@ -7401,7 +7402,7 @@ begin
     v_row := logloom_private.store_collected(v_row, v_new.records, v_new.note);
     v_row.cursor := v_new.cursor;
     v_row.read_to := v_new.read_to;
-    -- When logloom-platform was read is known later.
+    -- logloom-platform reads later: exchange_window then resets these.
     if v_row.name <> 'platform' then
       v_row.failures := 0;
       v_row.last_error := null;
@@ -7446,7 +7447,7 @@ begin
   where n.rule_id = p_rule.rule_id and n.channel = p_channel and n.purpose = p_purpose
     and n.status = 'pending' and n.attempts = 0 and n.claim_id is null
     and n.next_attempt_at > clock_timestamp() and n.group_key = 'collected'
-    -- A message gives only one reason for the end.
+    -- A message gives one reason why incidents ended.
     and n.body::jsonb #> '{data,resolution}' is not distinct from
       p_body::jsonb #> '{data,resolution}'
     -- A group's last message must say how the group is now. So a group that fired, recovered and
@@ -7599,7 +7600,7 @@ begin
   v_new.records := v_new.records || v_runs.records;
   v_new.cursor := v_new.cursor || v_runs.cursor;
   v_new.is_complete := v_new.is_complete and v_runs.is_complete;
-  -- It is no fault if nothing fails.
+  -- To find no failures is normal, and needs no note.
   v_new.note := null;
   return v_new;
 end;
@@ -7644,7 +7645,7 @@ begin
   using coalesce(p_collector.read_to, v_now) - interval '2 minutes', v_known;
   v_new.read_to := case
     when v_new.is_complete then v_now
-    -- A row may have a time to come.
+    -- The time of a row may be in the future.
     else greatest(least(v_new.read_to, v_now), p_collector.read_to)
   end;
   v_new.cursor := jsonb_build_object(
@@ -7679,7 +7680,7 @@ begin
     select d.*, coalesce(d.end_time, d.start_time, clock_timestamp()) as at
     from runs d
     where d.status = 'failed'
-      -- The first read begins at a time.
+      -- The first read knows no last run: it begins at v_since.
       and (v_run is not null or coalesce(d.end_time, d.start_time) >= v_since)
     order by d.runid
     limit 1000
@@ -8597,7 +8598,7 @@ declare
 begin
   perform logloom_private.add_error_groups(p_arrivals, p_now);
   perform logloom_private.note_releases(p_arrivals);
-  -- From now on, these names stand for the groups that count them.
+  -- From here on, an arrival has the fingerprint of the group that counts it.
   v_arrivals := array(
     select row(
       a.tenant_id, coalesce(g.merged_into, g.fingerprint, 'others'), a.service, a.error_type,
@@ -10398,8 +10399,8 @@ begin
     '1 minute'
   ) e (window_end)
   where r.rule_id = any(p_rule_ids)
-    -- Skips windows that ended before the rule was created or changed: they may lack records that a
-    -- search showed at that time. The rule's first window is the next round's.
+    -- Skips windows that ended before the rule was created or changed: a search at that time may
+    -- have shown later records. The next round has the rule's first window.
     and e.window_end > r.asked_at
     -- A rule that was never evaluated gets only the last window.
     and (r.last_evaluated_at is not null or e.window_end = p_round.window_end - r.delay)
@@ -10948,8 +10949,8 @@ begin
   if v_dropped > 0 and (select s.count_dropped from logloom_private.settings s) then
     v_billed := v_events + v_dropped;
   end if;
-  -- Enqueues share this lock. Closing a slot takes it alone. So no transaction still writes to a
-  -- closed slot. The pointer is read after the lock, with a later snapshot.
+  -- Enqueues share this lock. Closing a slot takes it exclusively. So no transaction still writes
+  -- to a closed slot. The pointer is read after the lock, with a later snapshot.
   perform pg_advisory_xact_lock_shared(logloom_private.lock_key('queue'));
   insert into logloom_private.queue (
     slot, batch_id, batch_key, tenant_id, key_id, received_at, events, bytes, ts_min, ts_max,
@@ -11007,7 +11008,7 @@ begin
   if not found then
     perform logloom_private.refuse('ingest.record_is_too_long', p_state.max_record_bytes::text);
   end if;
-  -- A nested array takes 2 bytes and counts as 12 values, so shorter records need no count.
+  -- A byte counts as at most 6 values ("[]" as 12), so shorter records need no count.
   if p_state.max_record_values / 6 < any (v_record_bytes) and exists (
     select
     from unnest(p_request.p_attrs, v_record_bytes) e (attrs, bytes)
@@ -12499,7 +12500,7 @@ begin
           p.item ->> p_type.id_member
       ), '[]')
       from unnest(v_page) p (item)
-      -- What customers made is theirs.
+      -- Leaves out what customers made.
       where p.item ->> 'customer' is null
         and (
           p.item -> 'is_shared' is null
@@ -12704,7 +12705,7 @@ begin
     select
       e.item,
       e.n,
-      -- Null for an item that is not a leaf. Because of "is not true" above, it counts as costly.
+      -- Null for an item that is not a leaf. "is not true" above makes such an item costly.
       e.item ->> 'type' = 'none' or (e.item -> 'rows_index')::boolean as is_quick
     from jsonb_array_elements(v_items) with ordinality e (item, n)
   ) i;
@@ -14670,7 +14671,7 @@ begin
       get stacked diagnostics
         v_sqlstate = returned_sqlstate, v_detail = pg_exception_detail,
         v_hint = pg_exception_hint;
-      -- The refusal rolled back the note that the key was used.
+      -- The refusal rolled back last_used_at of the key, too.
       if v_request.p_key_digest is not null then
         v_state := null;
       end if;
@@ -14763,7 +14764,7 @@ begin
     select b.* into v_bucket from logloom_private.rate_buckets b where b.tenant_id = p_tenant_id;
     v_bucket.requests := 1;
     perform logloom_private.check_rate(v_state, v_bucket);
-    -- What was checked here, like a request's first slice, is not checked again.
+    -- The limits were checked above. As a later slice, the request is not checked again.
     v_request.p_slice := 1;
     v_request.p_claims := p_claims;
     v_request.p_rules_version := v_state.rules_version;
@@ -16448,9 +16449,9 @@ declare
     || 'where jsonb_typeof(j.value) = ''object'' or '
     || format(v_wanted, '%2$s || logloom_private.query_segment(j.key)') || ' limit 200)';
   v_max_fields constant integer := 200;
-  -- The most values of each field.
+  -- The limit of values per field.
   v_max_values constant integer := 10;
-  -- The most attributes read, in all records together.
+  -- The limit of attributes read, over all records.
   v_max_cells constant integer := 100000;
   v_sampled text;
   v_present text;
@@ -18448,7 +18449,7 @@ begin
             sampled = h.sampled + excluded.sampled,
             not_checked = h.not_checked + excluded.not_checked, bytes = h.bytes + excluded.bytes
         )
-        -- A batch without events counts as one: its slot is then emptied.
+        -- A batch without events counts as one event, so that its slot is emptied.
         select max(b.batch_id), sum(greatest(b.events, 1)), min(b.received_at) from b
       $query$,
       'queue_slot_' || v_slot
@@ -18585,7 +18586,7 @@ begin
       on conflict (tenant_id, noted_at) do update
       set first_ts = least(l.first_ts, excluded.first_ts);
     exception when others then
-      -- A full queue, or something that the server lacks, concerns all tenants.
+      -- A full queue and errors of the server concern all tenants.
       if sqlstate = 'PGRST' or left(sqlstate, 2) in ('25', '53', '57', '58') then
         raise;
       end if;
@@ -20292,7 +20293,7 @@ begin
   return v_query;
 exception when sqlstate 'PT400' then
   v_meant := logloom_private.translated_query(p_query_dsl);
-  -- Not for a query that is still being typed. Not for a time, which has its own hint.
+  -- Suggests nothing for a query still being typed, or for a time, which has its own hint.
   if v_meant is null or v_meant[2] ~ '^ts:[^ ]*$' and sqlerrm ~ 'Not a time'
     or v_meant[2] = '' and v_meant[1] <> '*'
       and starts_with(ltrim(p_query_dsl, ' ("'), v_meant[1])
@@ -21422,7 +21423,7 @@ declare
   v_detail text;
   v_hint text;
 begin
-  -- What names a thing goes before it.
+  -- Deletes things before the things that they name.
   for v_type in
     select t.*
     from logloom_private.known_file_types(p_pruned_types) t
@@ -21501,7 +21502,7 @@ begin
     from cron.job_run_details o
     where strpos(o.command, 'logloom_private.') > 0
       -- An interrupted run has no end time. A run that was about to start during a crash has no
-      -- start time, either. It counts as old as the next run with one.
+      -- start time, either. It counts as old as the next run that started.
       and coalesce(
         o.end_time,
         o.start_time,
@@ -22235,7 +22236,7 @@ begin
   else
     v_near := logloom_private.query_near_field(p_name);
     if p_stage ~ '^(?:sum|avg|min|max|p[0-9].*)$' and v_near <> 'ts' then
-      -- An aggregate of this kind takes attributes, so no field is meant.
+      -- These aggregates take attributes, so no other field is suggested.
       v_near := null;
     end if;
     perform logloom_private.refuse_at(
@@ -23664,7 +23665,7 @@ begin
     v_sql := v_sql || chr(greatest(p_from, 65) + 32) || '-' || chr(least(p_to, 90) + 32);
   end if;
   if p_fold and p_to > 127 then
-    -- A range whose lower case is the next character lacks only the lower case of its last letter.
+    -- Where lower case is the next character, only the lower case of the last letter is missing.
     -- The second small sigma is added in the same way.
     v_sql := v_sql || logloom_private.query_regex_literal(logloom_private.folded_text(chr(p_to)));
     foreach v_run slice 1 in array logloom_private.letter_cases() loop
@@ -24993,7 +24994,7 @@ begin
   );
   v_sample := logloom_private.newest_errors_sql(
     v_scope, tstzrange(v_to - interval '24 hours', v_to),
-    -- A view does not show the service of a group that others have.
+    -- In a view, does not use the stored service: the view may not show it.
     case when v_log.id is not null then coalesce(v_log.service, '')
       when not v_is_own and v_group.fingerprint <> 'others' and cardinality(v_members) = 1
         then coalesce(v_group.service, '') end,
@@ -25969,7 +25970,7 @@ begin
   )
   into v_answer.total_services, v_records_lately, v_answer.services
   using v_limit, lower(v_range), upper(v_range), v_shift;
-  -- Hosts are counted in few records only, because the records themselves are read.
+  -- Counting hosts reads the records, so hosts are counted only if there are few.
   if coalesce(v_records_lately, 0) <= 200000 then
     v_answer.silent_hosts := logloom_private.silent_hosts(v_tenant_id, v_query, v_range, v_shift);
   end if;
@@ -26221,7 +26222,7 @@ begin
     ) r
     where coalesce(r.before, 0) < (select t.max_page_bytes from logloom_private.settings t)
   );
-  -- Groups without any number, or without the attribute: no event may have it.
+  -- Nothing found, or no group with a number or the attribute: perhaps no event has it.
   if v_rows[1]."group" = '{}' and v_rows[1].value = 0
     or cardinality(v_rows) > 0
     and not exists (select from unnest(v_rows) r where r.value is not null)
@@ -26455,7 +26456,7 @@ begin
   elsif v_rule.for_minutes not between 0 and 1440 then
     perform logloom_private.refuse('alerts.alert_rules_for_minutes_are_valid');
   end if;
-  -- A session has no rule's view before its first rule.
+  -- A session previews a new rule in its own scope.
   if v_scope.kind = 'token' or v_rule.view_id is not null then
     v_scope := logloom_private.scope_of_view(v_scope.tenant_id, v_rule.view_id);
   end if;
@@ -26606,7 +26607,7 @@ begin
   v_result.events := (v_result.months[1]).events;
   v_result.bytes := (v_result.months[1]).bytes;
 
-  -- 2. A customer sees the limits that the host shows. The rest is the host's.
+  -- 2. A customer sees the limits of the session. The rest is for the tenant.
   v_result.rules := '{}';
   if v_is_customer then
     v_result.monthly_events_limit := v_scope.limits -> 'monthly_events';
@@ -27241,7 +27242,7 @@ declare
   v_noted bigint;
 begin
   if p_end is not null and p_stream.source = 'audit' then
-    -- note_new_writes compares the position of these streams, so it misses nothing.
+    -- note_new_writes compares the positions of audit streams, so it misses no event.
     v_noted := p_end;
   elsif p_end is not null then
     select r.noted_through into v_noted from logloom_private.stream_round r for share;
@@ -29130,7 +29131,7 @@ begin
   for v_start, v_end in
     select distinct d.window_start, d.window_end from unnest(v_due) d order by 2 desc
   loop
-    -- Windows that are evaluated again share one budget: late records reopen up to an hour.
+    -- Reopened windows share one budget: late records reopen up to an hour of windows.
     if v_began is null or not v_is_reopened then
       v_began := clock_timestamp();
       v_records := 0;
@@ -29603,8 +29604,8 @@ begin
     where c.tenant_id = v_tenant_id
     order by c.block_id desc
     limit 1;
-    -- Records that are kept for different numbers of days have different blocks. Continues with the
-    -- days of the last block: any other number may cost a scan of all remaining rows.
+    -- Records that are kept for different numbers of days have different blocks. Begins with the
+    -- last block's number: any other may cost a scan of all remaining rows.
     for v_kept_days in
       select k.days
       from (
@@ -34167,7 +34168,7 @@ begin
     p_state.columns := v_keys;
     if v_has_counts or v_next like '-%' or '(' = any (p_state.texts[v_first:v_end]) then
       p_state.columns := '{}';
-      -- The columns of a table are there without it.
+      -- Aggregates have these columns without the stage.
       p_state.meant := case when v_has_counts and v_keys <@ (
         p_state.keys || logloom_private.translated_names(p_state) || '{count,_time,n}'::text[]
         || array(select ltrim(k, '@') from unnest(p_state.keys) k)
@@ -34323,7 +34324,7 @@ begin
       array_to_string(p_state.texts[v_first:v_end - 1], ' ')
     );
   elsif v_has_counts and p_class in ('counts', 'distinct') then
-    -- A second summary is not known here.
+    -- The query language aggregates once.
     p_state.meant := null;
   elsif p_class = 'counts'
     or v_kind is not null and (v_next in ('(', 'by', '|', '') or v_kind in ('sum', 'avg')
@@ -34542,7 +34543,7 @@ begin
   if v_state.meant is null then
     v_text := logloom_private.translation_text(p_state, v_first, v_end - 1, 200);
     v_state.left_out := v_state.left_out || left(v_text, 80);
-    -- Names that this stage makes do not exist: len(msg) as l, label_format l=msg
+    -- The names that this stage would make are left out, too: len(msg) as l, label_format l=msg
     v_state.evals := v_state.evals || array(
       select unnest(array[coalesce(m[1], m[2]), '']) from regexp_matches(
         replace(v_text, 'transaction ', 'duration= eventcount= '), '(\w+) ?=(?!=)|\mas (\w+)', 'g'
@@ -34742,7 +34743,7 @@ begin
         || case when cardinality(v_terms) > 1 then '(' || array_to_string(v_terms, ' OR ') || ')'
           else v_terms[1] end;
     elsif v_word ~ '^[<>]=?$' and v_next ~ '^[0-9]' then
-      -- a:>1 OR <5: of the field before
+      -- a:>1 OR <5: <5 takes the previous field
       p_state.meant := substring(array_to_string(v_parts, ' ') from '(@?\m[\w.]+):[^ ]* OR$')
         || ':' || v_word || v_next;
       p_state."at" := p_state."at" + 2;
@@ -35026,7 +35027,7 @@ begin
       continue;
     else
       v_is_argument := v_texts[v_at - 1] = '(' and v_texts[v_at - 2] ~ '^\w+$';
-      -- index=main, sum(bytes), step 1h: with the sign or word before it
+      -- The lost part begins at the sign or word before: index=main, sum(bytes), step 1h
       v_from := coalesce(v_from, v_at - case
         when v_texts[v_at - 2] = ':' then 3
         when v_is_argument or v_texts[v_at - 1] ~ '^(?:[=!<>]=?|:|[=!]~)$' then 2
@@ -35569,7 +35570,7 @@ begin
     )
   into v_pointer.open_slot, v_pointer.closed_slot, v_pointer.metered_through, v_metered
   from logloom_private.queue_pointer p;
-  -- The plan names only these two slots. The third is not locked and can be truncated meanwhile.
+  -- The query plan has only these two slots. The third is not locked and can be truncated.
   return query execute $query$
     select u.day, sum(u.events)::bigint, sum(u.bytes)::bigint, sum(u.spans)::bigint
     from (
@@ -36368,7 +36369,7 @@ declare
   v_value constant text := logloom_private.numbered_sql(
     logloom_private.stats_values_sql(
       logloom_private.stats_aggregates(p_query),
-      -- Counts a column, which a window without records does not have.
+      -- Not count(*): the left join gives a window without records one row.
       row(null, 'count(l.ts)', null, false)::logloom_private.counted_source, p_window_minutes
     ),
     'v'
@@ -36437,7 +36438,7 @@ begin
   if v_deviations <> p_threshold then
     perform logloom_private.refuse('alerts.baseline_contradicts_threshold');
   elsif (p_baseline = '{}') <> (p_rule.baseline_days is null) then
-    -- The threshold that it has counts something else.
+    -- The rule's present threshold has another unit.
     p_rule.threshold := null;
   end if;
   p_rule.threshold := coalesce(v_deviations, p_threshold, p_rule.threshold);
@@ -38693,7 +38694,7 @@ begin
     if v_rest > '0' then
       perform pg_catalog.pg_sleep(extract(epoch from v_rest));
     else
-      -- Writes the job's row often enough for its limit of silence.
+      -- Writes the job's row often enough for its column silence.
       call logloom_private.run_step(
         v_due.j, least((v_due.j).silence / 12, '30 s'), v_next_at, v_rest
       );
@@ -39063,7 +39064,7 @@ COMMENT ON COLUMN "logloom"."alert_rules"."for_minutes" IS 'How long the conditi
 
 COMMENT ON COLUMN "logloom"."alert_rules"."group_wait_seconds" IS 'How long notifications of several groups are collected into one.';
 
-COMMENT ON COLUMN "logloom"."alert_rules"."held_at" IS 'When an admin disabled a customer''s rule, or the user lost their role who created the session (created_by). Only an admin can enable it again.';
+COMMENT ON COLUMN "logloom"."alert_rules"."held_at" IS 'When an admin disabled a customer''s rule, or when the creator of the session (created_by) lost their role. Only an admin can enable the rule again.';
 
 COMMENT ON COLUMN "logloom"."alert_rules"."kind" IS 'query: compares the value of the query. new_error: fires for each error group that is new or regressed, and whose records the query finds; its value is how many records the group has had since the last look.';
 
@@ -39225,7 +39226,7 @@ COMMENT ON COLUMN "logloom"."portal_sessions"."code_digest" IS 'SHA-256 of the c
 
 COMMENT ON COLUMN "logloom"."portal_sessions"."created_by" IS 'The user who created the session. It ends when they may no longer create sessions. Null: created with the project''s secret key.';
 
-COMMENT ON COLUMN "logloom"."portal_sessions"."customer" IS 'The host''s own id of the customer. The audit part shows only events with this id.';
+COMMENT ON COLUMN "logloom"."portal_sessions"."customer" IS 'The tenant''s own id of the customer. The audit part shows only events with this id.';
 
 COMMENT ON COLUMN "logloom"."portal_sessions"."last_used_at" IS 'Exact to the minute, because it is updated once a minute and not for each request.';
 
@@ -39263,7 +39264,7 @@ COMMENT ON COLUMN "logloom"."tenant_members"."view_id" IS 'The view that a viewe
 
 COMMENT ON COLUMN "logloom"."tenant_settings"."retention_days" IS 'May be above the limit of the plan after a change of plan. The limit then applies.';
 
-COMMENT ON COLUMN "logloom"."tenant_settings"."rules_days_max" IS 'The most days of the rules, now or earlier. Null: there are no rules, and no day is left from earlier rules.';
+COMMENT ON COLUMN "logloom"."tenant_settings"."rules_days_max" IS 'The highest number of days in the rules, now or earlier. Null: no rules, and no day is left from earlier rules.';
 
 COMMENT ON COLUMN "logloom"."usage_days"."dropped" IS 'Events that ingest rules removed. They are in events only if settings.count_dropped is on.';
 
@@ -39271,7 +39272,7 @@ COMMENT ON COLUMN "logloom"."usage_days"."refused" IS 'Records that the database
 
 COMMENT ON COLUMN "logloom"."usage_days"."spans" IS 'How many of the events are spans, or events of spans. Queued batches are not in it yet.';
 
-COMMENT ON COLUMN "logloom_private"."alert_plans"."reopened_from" IS 'The end of the first window that is evaluated again, because SQL logged in it and committed after alert_grace.';
+COMMENT ON COLUMN "logloom_private"."alert_plans"."reopened_from" IS 'The end of the first window that is evaluated again, because SQL logged records into it and committed them after alert_grace.';
 
 COMMENT ON COLUMN "logloom_private"."alert_rounds"."rules_through" IS 'Rules up to this id are evaluated.';
 
@@ -39293,7 +39294,7 @@ COMMENT ON COLUMN "logloom_private"."archive_bucket"."restored_at" IS 'When comp
 
 COMMENT ON COLUMN "logloom_private"."archive_erasures"."emptied" IS 'Parts that contained only matches. Their objects were deleted.';
 
-COMMENT ON COLUMN "logloom_private"."archive_erasures"."noted_at" IS 'When the bucket got the erasure''s note, or when no note was found to be needed. Null: the note is still to be written.';
+COMMENT ON COLUMN "logloom_private"."archive_erasures"."noted_at" IS 'When the bucket got the erasure''s note, or when the erasure turned out to need none. Null: the note is still to be written.';
 
 COMMENT ON COLUMN "logloom_private"."archive_notes"."is_ours" IS 'False: not signed by archive_bucket.note_key, and ignored.';
 
@@ -39359,7 +39360,7 @@ COMMENT ON COLUMN "logloom_private"."ingest_tokens"."session_id" IS 'The token e
 
 COMMENT ON COLUMN "logloom_private"."installation"."created_extensions" IS 'Extensions that installing created. Uninstalling removes them unless the project uses them now.';
 
-COMMENT ON COLUMN "logloom_private"."installation"."created_schemas" IS 'Schemas that installing created, besides our own.';
+COMMENT ON COLUMN "logloom_private"."installation"."created_schemas" IS 'Schemas for extensions that installing created.';
 
 COMMENT ON COLUMN "logloom_private"."installation"."cursor_key" IS 'The key that seals the cursors of tenants.';
 
@@ -39369,7 +39370,7 @@ COMMENT ON COLUMN "logloom_private"."installation"."other_url" IS 'SUPABASE_URL 
 
 COMMENT ON COLUMN "logloom_private"."installation"."own_oid" IS 'The oid of this table when it was created. If it differs now, the database was restored from a dump.';
 
-COMMENT ON COLUMN "logloom_private"."installation"."project_url" IS 'SUPABASE_URL of the first edge function that asked this database for work. A copy of the database keeps it. So it gives no work to functions of another project.';
+COMMENT ON COLUMN "logloom_private"."installation"."project_url" IS 'SUPABASE_URL of the first edge function that asked this database for work. A copy of the database keeps this URL, so the copy gives no work to functions of another project.';
 
 COMMENT ON COLUMN "logloom_private"."jobs"."failures" IS 'Failed steps since the last success.';
 
@@ -39399,7 +39400,7 @@ COMMENT ON COLUMN "logloom_private"."notifications"."customer" IS 'The customer 
 
 COMMENT ON COLUMN "logloom_private"."queue"."batch_key" IS 'UUIDv7 whose last 16 bits are 0. With an event''s index in these bits it is the id of the record.';
 
-COMMENT ON COLUMN "logloom_private"."queue"."bytes" IS 'Size of the request body, without the share of dropped events (unless settings.count_dropped).';
+COMMENT ON COLUMN "logloom_private"."queue"."bytes" IS 'Size of the request body, without the part of dropped events (unless settings.count_dropped).';
 
 COMMENT ON COLUMN "logloom_private"."queue"."dropped" IS 'Events of the request that ingest rules removed. A request may have no other events.';
 
@@ -39421,7 +39422,7 @@ COMMENT ON COLUMN "logloom_private"."retention_place"."done_through" IS 'The las
 
 COMMENT ON COLUMN "logloom_private"."retention_place"."failing_since" IS 'Since when every day''s retention has ended with an error. Null: the last one ended without error.';
 
-COMMENT ON COLUMN "logloom_private"."retention_place"."rules_through" IS 'The last tenant with retention rules that is finished. Null: all are. rules_day: the last finished day of the next one.';
+COMMENT ON COLUMN "logloom_private"."retention_place"."rules_through" IS 'The last tenant with retention rules that is finished. Null: all are. rules_day: the last finished day of the next tenant.';
 
 COMMENT ON COLUMN "logloom_private"."retention_place"."spans_through" IS 'The last tenant whose blocks'' time spans were checked. Null: all were.';
 
@@ -39479,7 +39480,7 @@ COMMENT ON COLUMN "logloom_private"."settings"."deletion_step_records" IS 'Recor
 
 COMMENT ON COLUMN "logloom_private"."settings"."ingest_future_limit" IS 'Events whose ts is further ahead than this are rejected. Raise it for devices whose clocks are wrong.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."max_page_bytes" IS 'Bytes of JSON of an answer; the record that reaches them is the last one. Lower it where clients or proxies accept less.';
+COMMENT ON COLUMN "logloom_private"."settings"."max_page_bytes" IS 'An answer ends with the record that reaches this many bytes of JSON. Lower it where clients or proxies accept less.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."max_record_bytes" IS 'Bytes of a record''s JSON; the longest values of a longer record are cut. Raise it where long values are cut.';
 
@@ -39691,9 +39692,9 @@ COMMENT ON FUNCTION "public"."list_alert_addresses"(integer, text) IS 'The email
 
 COMMENT ON FUNCTION "public"."list_alert_deliveries"(uuid, uuid, integer, uuid) IS 'Deliveries of an alert, or of a rule including its tests, newest first. p_limit: 1 to 1000 (default 100). p_after: delivery_id of the last item of the page before. Errors: PT400, PT401, PT404.';
 
-COMMENT ON FUNCTION "public"."list_alert_history"(text, uuid, text, text, boolean, integer, uuid) IS 'Alerts of the tenant, newest first, with filters: the rule, triggered from p_ts_from to before p_ts_to, acknowledged or not. p_limit: 1 to 1000 (default 100). p_after: alert_id of the last item of the page before. With long groups a page may have fewer items; the page after the last one is empty. Errors: PT400, PT401, PT403.';
+COMMENT ON FUNCTION "public"."list_alert_history"(text, uuid, text, text, boolean, integer, uuid) IS 'Alerts of the tenant, newest first, with filters: the rule, triggered from p_ts_from to before p_ts_to, acknowledged or not. p_limit: 1 to 1000 (default 100). p_after: alert_id of the last item of the page before. With long groups a page may have fewer items: read until a page is empty. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."list_alert_incidents"(text, uuid, text, integer, uuid) IS 'Incidents of the tenant, newest first, with filters: the rule, and p_state (open, acknowledged, resolved, or unresolved for open and acknowledged). p_limit: 1 to 1000 (default 100). p_after: incident_id of the last item of the page before. With long groups a page may have fewer items; the page after the last one is empty. Errors: PT400, PT401, PT403.';
+COMMENT ON FUNCTION "public"."list_alert_incidents"(text, uuid, text, integer, uuid) IS 'Incidents of the tenant, newest first, with filters: the rule, and p_state (open, acknowledged, resolved, or unresolved for open and acknowledged). p_limit: 1 to 1000 (default 100). p_after: incident_id of the last item of the page before. With long groups a page may have fewer items: read until a page is empty. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."list_alert_rules"(text, integer, uuid) IS 'Alert rules of the tenant, newest first. p_limit: 1 to 1000 (default 100). p_after: rule_id of the last item of the page before. Callers who may only read see no addresses. Errors: PT400, PT401, PT403.';
 
@@ -39743,7 +39744,7 @@ COMMENT ON FUNCTION "public"."log_histogram"(text, text, text, integer) IS 'Coun
 
 COMMENT ON FUNCTION "public"."log_overview"(text, text, text, integer) IS 'Returns the services of the records in [p_ts_from, p_ts_to) that match p_query_dsl, the largest first. Each has its records and errors in the range, in 24 equal parts of the range, and in the same hours of the days before. last_seen is the time of its newest record. silent_hosts: the hosts without a record in the last of these parts. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."log_series"(text, text, text, integer) IS 'Returns the last math of p_query_dsl, or else its first aggregate (default count()), over time: {interval_seconds, series: [{group, points: [[ts, value], …]}], warnings}. Each of the largest 20 groups has a series. All other groups share one, with group null. An empty bucket has the value 0 for count, rate, sum and count_distinct, and null for others. rate is per minute of a bucket. p_buckets 1 to 1000 (default 60). A width in the query, such as by (5m), replaces it. Errors: PT400, PT401, PT408, PT429.';
+COMMENT ON FUNCTION "public"."log_series"(text, text, text, integer) IS 'Returns the last math of p_query_dsl, or else its first aggregate (default count()), over time: {interval_seconds, series: [{group, points: [[ts, value], …]}], warnings}. Each of the largest 20 groups has a series. All other groups share one, with group null. An empty bucket has the value 0 for count, rate, sum and count_distinct, and null for others. rate is per minute of a bucket. p_buckets 1 to 1000 (default 60). A width in the query, such as by (5m), replaces p_buckets. Errors: PT400, PT401, PT408, PT429.';
 
 COMMENT ON FUNCTION "public"."log_stats"(text, text, text, integer) IS 'Returns the aggregates of p_query_dsl (default count()), a row for each group: {group, value, values: {name: number}, total_groups, warnings}. The largest group comes first; in a query with buckets, the oldest bucket. A query without "by" has one row, with group {}. For patterns there is one row for each pattern, with values {count, first, last, example}. p_limit 1 to 1000 (default 100). After 8 MB no more rows are returned; total_groups is the number of all rows. Errors: PT400, PT401, PT408, PT429.';
 
@@ -39919,7 +39920,7 @@ COMMENT ON TABLE "logloom_private"."blocks" IS 'Records of past days, up to sett
 
 COMMENT ON TABLE "logloom_private"."canary_rounds" IS 'The canary''s rounds, one a minute, kept for a day. A round has the times when its record was acknowledged, found by a search and found by a tail. It also has the time when the last hour''s records were counted.';
 
-COMMENT ON TABLE "logloom_private"."collectors" IS 'Collectors of the project''s own events. Those with is_on store them in settings.project_tenant_id. read_to: everything before was read, except rows that became visible more than two minutes late. cursor: what the next read needs, such as ids that it finds again. note: what the last read lacks, and why. refused_at: when records were last refused. sources: the logs that platform reads.';
+COMMENT ON TABLE "logloom_private"."collectors" IS 'Collectors of the project''s own events. Those with is_on store them in settings.project_tenant_id. read_to: everything before was read, except rows that became visible more than two minutes late. cursor: what the next read needs, such as ids that it finds again. note: what the last read left out, and why. refused_at: when records were last refused. sources: the logs that platform reads.';
 
 COMMENT ON TABLE "logloom_private"."confirmation_mails" IS 'A row for each mail with a code, kept as long as it counts towards the limit of the mailbox.';
 
@@ -40027,7 +40028,7 @@ COMMENT ON TYPE "logloom_private"."error_arrival" IS 'Records of a group that ar
 
 COMMENT ON TYPE "logloom_private"."error_event" IS 'A group that is new or regressed, and up to 20 of the records that made it so.';
 
-COMMENT ON TYPE "logloom_private"."file_type" IS 'A type of things that files describe. position: a type only names things of types before it. name_member, id_member: members of what the operation in lists returns. creates, changes, deletes: operations; their parameters are p_ and a field. fields: their defaults; null: none, so a document without the field keeps it. fixed_fields: cannot be changed later. sent_fields: sent with every change. changes null: a thing that differs is deleted and created again. deletes null: one thing that every tenant has, named as the type.';
+COMMENT ON TYPE "logloom_private"."file_type" IS 'A type of things that files describe. position: a type only names things of types before it. name_member, id_member: members of what the operation in lists returns. creates, changes, deletes: operations; their parameters are p_ and a field. fields: each field with its default; null: no default, so a document without the field keeps it. fixed_fields: cannot be changed later. sent_fields: sent with every change. changes null: a thing that differs is deleted and created again. deletes null: one thing that every tenant has, named as the type.';
 
 COMMENT ON TYPE "logloom_private"."ingest_answer" IS 'The answer to a request: body, headers {name: value}, and how many events it added to the queue (0 for a repeat). status is 200, or 412 with the tenant''s rules.';
 
@@ -40035,7 +40036,7 @@ COMMENT ON TYPE "logloom_private"."ingest_request" IS 'One request of ingest. Th
 
 COMMENT ON TYPE "logloom_private"."ingest_rule_count" IS 'What a rule did to a slice of a request. seen, matched: events. masked: values replaced. not_checked: values that it could not check in time. dropped, sampled: events removed. bytes: bytes saved by this.';
 
-COMMENT ON TYPE "logloom_private"."ingest_state" IS 'A sender and its limits, read once per call for all requests of a caller. keeps_from, takes_to: the allowed range of ts. events, bytes: used in the month; complete if a limit is near. batches: how many batches of the queue events and bytes may lack. headers: sent with every answer; X-Logloom-Writer if pg_cron does not run the writer. service: the only service that the sender may send for; null: any. rules_version: of the tenant''s ingest rules; null: no rule is on. spans_left: how many spans their share of the month still takes; null: any number. ingest() subtracts those in the queue.';
+COMMENT ON TYPE "logloom_private"."ingest_state" IS 'A sender and its limits, read once per call for all requests of a caller. keeps_from, takes_to: the allowed range of ts. events, bytes: used in the month; complete if a limit is near. batches: how many queued batches may be missing from events and bytes. headers: sent with every answer; X-Logloom-Writer if pg_cron does not run the writer. service: the only service that the sender may send for; null: any. rules_version: of the tenant''s ingest rules; null: no rule is on. spans_left: how many more spans max_span_share allows this month; null: any number. ingest() subtracts those in the queue.';
 
 COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom, and what the holder does. deletion: seals or deletes records of past days. writer: adds records or moves the queue. partitions: creates or drops a day. log_counts: adds up or deletes counts. queue: enqueues (shared) or switches the slot (exclusive). notifications, streams, archive: claims work. Claims are made one at a time: limits hold. Some locks have a second key, a hash of the lane or the tenant. lane: one worker in a lane. alerts: one evaluator of a tenant''s rules. delete_logs: one new deletion of a tenant at a time. members: one change of a tenant''s members at a time. notifications: one test or confirmation of a tenant''s address at a time. errors: counts errors in their groups. A deletion that subtracts errors takes it after its own. audit: links audit events. files: one change of a tenant''s files at a time.';
 
@@ -40151,7 +40152,7 @@ COMMENT ON TYPE "public"."logloom_log_secret_scope" IS 'The tenant whose secrets
 
 COMMENT ON TYPE "public"."logloom_log_series" IS 'An aggregate of a group over time: points [[ts, value], …], one for each bucket, oldest first. group null: all other groups together.';
 
-COMMENT ON TYPE "public"."logloom_log_service" IS 'The records and errors of a service (null: no service), in a range and in the same hours of the days before. last_seen: the minute of the newest record. In a range of N days: exact to N minutes. errors_over_time, records_over_time: in 24 equal parts of the range. …_before_lately: in the last of these parts, in the range before.';
+COMMENT ON TYPE "public"."logloom_log_service" IS 'The records and errors of a service (null: no service), in a range and in the same hours of the days before. last_seen: the minute of the newest record. In a range of N days: exact to N minutes. errors_over_time, records_over_time: in 24 equal parts of the range. …_before_lately: in the last of these parts of the range before.';
 
 COMMENT ON TYPE "public"."logloom_log_stat" IS 'The aggregates of a group. group: {field: text}. The text is null for records without the field; ts is the beginning of a bucket. value: the result of the last math, or else the first aggregate. values: all results by name. total_groups: how many rows there would be without p_limit and the stage limit. warnings: parts of the query that probably mean something else, the same in each row.';
 
