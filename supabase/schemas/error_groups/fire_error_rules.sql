@@ -13,9 +13,9 @@ begin
   return jsonb_build_object('fingerprint', p_group.fingerprint) || case
     when p_rule.view_id is null
       then jsonb_build_object('error', p_group.title, 'service', p_group.service)
-    when exists (
-      select from logloom.log_views v where v.view_id = p_rule.view_id and v.hidden_fields <> '{}'
-    ) then '{}'
+    -- A customer's view has no hidden fields of its own: the scope knows those of its parent.
+    when (logloom_private.scope_of_view(p_rule.tenant_id, p_rule.view_id)).hidden_fields <> '{}'
+      then '{}'
     else jsonb_build_object('error', p_group.error_type, 'service', p_group.service)
   end;
 end;

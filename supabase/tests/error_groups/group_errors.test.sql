@@ -1,7 +1,7 @@
 begin;
 \ir ../alerts/rounds.psql
 \ir ../actors.psql
-select plan(30);
+select plan(31);
 
 update logloom.plans
 set max_error_groups = 5, retention_days_default = 400, retention_days_max = 400
@@ -201,6 +201,26 @@ select is(
   (select count(*)::integer from logloom_private.notifications), 2,
   'each alert notifies the rule''s channels'
 );
+
+-- A customer's view hides what its parent hides.
+savepoint customer;
+with parent as (
+  insert into logloom.log_views (tenant_id, name, hidden_fields, created_by)
+  values ('acme', 'hides', '{service}', 'owner') returning view_id
+), view as (
+  insert into logloom.log_views (tenant_id, customer, parent_view_id, created_by)
+  select 'acme', '42', p.view_id, 'owner' from parent p returning view_id
+)
+update logloom.alert_rules r set view_id = v.view_id, query_dsl = '*' from view v
+where r.name = 'api';
+select pg_temp.error('12:34', 'New', 'secret service');
+select pg_temp.step('12:35');
+select results_eq(
+  $$select t from pg_temp.told() t where t like '12:35%' order by t$$,
+  array['12:35 any 1 {"error": "New", "service": "secret service"}', '12:35 api 1 {}'],
+  'an alert to a customer says nothing that the parent hides'
+);
+rollback to savepoint customer;
 
 -- Resolved by a person, then back.
 create function pg_temp.change(p_titles text, p_changes text)
