@@ -59,7 +59,9 @@ begin
 end;
 $$;
 
--- Records a gap if retention deletes a day of which the stream has not sent all records yet.
+-- Records a gap if retention deletes records of a day that the stream's query finds and that it has
+-- not sent yet. Most streams have sent all of the day: that is known without the query. A damaged
+-- block cannot tell what it had.
 create function logloom_private.note_gap(p_stream logloom.log_streams, p_day date)
 returns void
 language plpgsql
@@ -71,11 +73,21 @@ declare
 begin
   if logloom_private.lacks_rows(
     p_stream, logloom_private.tenant_rows_sql(p_stream.tenant_id, v_from, v_to, 'true')
+  ) and logloom_private.lacks_rows(
+    p_stream,
+    logloom_private.tenant_rows_sql(
+      p_stream.tenant_id, v_from, v_to, (logloom_private.query_or_all(p_stream)).filter
+    )
   ) or exists (
     select
     from logloom_private.blocks b
     where b.tenant_id = p_stream.tenant_id and b.last_ts >= v_from and b.first_ts < v_to
       and b.last_write_seq >= p_stream.position_seq
+      and case when b.damaged_at is null and logloom_private.block_is_intact(b)
+        then bit_count(logloom_private.block_bits(
+          b, (logloom_private.query_or_all(p_stream)).tree, v_from, v_to
+        )) > 0
+        else true end
   ) then
     perform logloom_private.add_gaps(p_stream, p_day, p_day);
   end if;
