@@ -90,13 +90,13 @@ begin
   return logloom_private.next_turns(
     array(
       select row(
-        n.notification_id, n.tenant_id, n.next_attempt_at, true
+        n.notification_id, n.tenant_id, n.next_attempt_at, true, null
       )::logloom_private.tenant_work
       from logloom_private.notifications n
       where n.claim_id is not null and n.next_attempt_at > now()
       union all
       select row(
-        d.notification_id, d.tenant_id, d.next_attempt_at, false
+        d.notification_id, d.tenant_id, d.next_attempt_at, false, null
       )::logloom_private.tenant_work
       from logloom_private.due_notifications() d
       where not d.is_beyond_plan

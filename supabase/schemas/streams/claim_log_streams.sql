@@ -16,9 +16,10 @@ begin
   return logloom_private.next_turns(
     array(
       select row(
-        s.stream_id, s.tenant_id, s.next_attempt_at, (s.claimed_until > now()) is true
+        s.stream_id, s.tenant_id, s.next_attempt_at, (s.claimed_until > now()) is true, v.customer
       )::logloom_private.tenant_work
       from logloom.log_streams s
+      left join logloom.log_views v on v.view_id = s.view_id
       where s.claimed_until > now()
         or s.enabled and s.paused_at is null and s.pending_since is not null
           and s.next_attempt_at <= now()
