@@ -59,3 +59,27 @@ begin
   where u.email is not null;
 end;
 $$;
+
+-- Runs when a member is removed or gets another role. Pauses the streams that read with their
+-- rights, so that they stay paused if the member returns.
+create function logloom_private.pause_streams_of_member()
+returns trigger
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role writes streams
+begin
+  perform logloom_private.pause_stream(s, 'maker')
+  from logloom.log_streams s
+  join logloom.tenants t on t.tenant_id = s.tenant_id
+  where s.tenant_id = old.tenant_id and s.maker = old.user_id
+    and not logloom_private.is_being_deleted(s.tenant_id)
+    and not logloom_private.stream_may_read(s);
+  return null;
+end;
+$$;
+
+create trigger pause_streams_of_member
+after delete or update of role on logloom.tenant_members
+for each row execute function logloom_private.pause_streams_of_member();

@@ -3,7 +3,7 @@ begin;
 \ir ../actors.psql
 \ir ../search/records.psql
 set local client_min_messages = warning;
-select plan(25);
+select plan(28);
 
 insert into logloom.tenants (tenant_id, plan_id)
 select t, 'pro' from unnest('{acme,one,two,umbrella}'::text[]) t;
@@ -49,6 +49,23 @@ update logloom.log_streams s set claimed_until = now() - interval '1 s'
 where s.name not in ('acme18', 'acme19');
 update logloom.log_streams s set pending_since = null where s.name not like 'acme%';
 select is(pg_temp.claimed(1), 'acme20', 'an unsettled claim is due again');
+-- Customers take turns, and the tenant's own streams do not wait for them.
+savepoint own;
+delete from logloom.log_streams where true;
+select pg_temp.streams('acme', 20);
+with v as (
+  insert into logloom.log_views (tenant_id, customer, created_by)
+  select 'acme', c, 'ann' from unnest('{42,43}'::text[]) c
+  returning view_id, customer
+)
+update logloom.log_streams s set view_id = v.view_id
+from v where v.customer = case when s.name = 'acme2' then '43' else '42' end;
+select is(
+  pg_temp.claimed(20), 'acme19 acme2 acme20', 'a customer does not take the turns of another'
+);
+select pg_temp.streams('acme', 1), pg_temp.streams('one', 1);
+select is(pg_temp.claimed(20), 'acme1 one1', 'nor those of the tenant itself');
+rollback to savepoint own;
 update logloom.log_streams s set claimed_until = null, claim_id = null, enabled = s.name = 'one1';
 update logloom.log_streams s set next_attempt_at = now() + interval '1 s' where s.name = 'one1';
 select is(pg_temp.claimed(20), null, 'streams that are not due or disabled are not claimed');
@@ -135,7 +152,10 @@ select pg_temp.add_records(
 );
 insert into logloom.log_streams (tenant_id, name, kind, config, position_seq, kept_day)
 select t, n, 'webhook', '{"url": "https://example.com/"}', q, logloom_private.utc_day(now()) - 10
-from (values ('acme', 'behind', 1), ('acme', 'ahead', 2), ('one', 'none', 1)) s (t, n, q);
+from (
+  values ('acme', 'behind', 1), ('acme', 'ahead', 2), ('acme', 'others', 1), ('one', 'none', 1)
+) s (t, n, q);
+update logloom.log_streams s set query_dsl = 'msg:other' where s.name = 'others';
 insert into logloom.tenant_settings (tenant_id, retention_days)
 select t, 1 from unnest('{acme,one,umbrella}'::text[]) t;
 create function pg_temp.gaps()
@@ -171,6 +191,16 @@ language sql
 as $$ select pg_temp.repeat_while('logloom_private.retention_step() is not null') $$;
 select pg_temp.retain();
 select matches(pg_temp.gaps(), '^behind -\d 24\.0+$', 'as part of its job');
+savepoint sealed;
+set local logloom_test.sealed = 'all';
+select pg_temp.add_records('[{"msg": "sealed", "level": "error", "ago": "74 hours"}]', 1);
+update logloom.log_streams s set query_dsl = 'level:error' where s.name = 'behind';
+delete from logloom.log_stream_failures where true;
+select logloom_private.note_stream_gaps(
+  logloom_private.utc_day(now() - interval '74 hours'), logloom_private.utc_day(now()), '{acme}'
+);
+select matches(pg_temp.gaps(), '^behind -\d 24\.0+$', 'also of sealed records that it looks for');
+rollback to savepoint sealed;
 select is(
   (select string_agg(l.msg, ' ') from logloom.logs l), 'new', 'which then deletes the records'
 );
