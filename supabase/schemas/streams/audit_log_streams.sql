@@ -15,12 +15,12 @@ begin
       coalesce(p_row.config ->> 'url', p_row.config ->> 'endpoint') from '^\w+://([^/?#]+)'
     ),
     'secrets', (select jsonb_agg(n order by n) from jsonb_object_keys(p_row.secrets) n),
-    'pause_reason', p_row.pause_reason
+    'pause_reason', p_row.pause_reason, 'held', nullif(p_row.held_at is not null, false)
   ));
 end;
 $$;
 
--- Writes an audit event for each change of a stream.
+-- Writes an audit event for each change of a stream. An update that changes nothing is none.
 create function logloom_private.audit_log_streams()
 returns trigger
 language plpgsql
@@ -31,6 +31,11 @@ as $$
 declare
   v_stream constant logloom.log_streams := coalesce(new, old);
 begin
+  if tg_op = 'UPDATE' and (
+    logloom_private.audited_stream(old), old.config, old.secrets
+  ) = (logloom_private.audited_stream(new), new.config, new.secrets) then
+    return null;
+  end if;
   insert into logloom.audit_events (tenant_id, actor, action, subject, details)
   values (
     v_stream.tenant_id,
