@@ -186,7 +186,9 @@ async function findBinding(
     response.headers.set("WWW-Authenticate", challenge(false, hint));
     return response;
   }
-  if (code.startsWith("PT")) return refused(answer.status, message);
+  if (code.startsWith("PT")) {
+    return refused(answer.status, message, answer.headers.get("Retry-After") ?? undefined);
+  }
   logFailure("database refused the call", {
     call: operation,
     status: answer.status,
@@ -195,6 +197,10 @@ async function findBinding(
   return refused(503, awayMessage(code));
 }
 
-function refused(status: number, error: string): Response {
-  return failureResponse({ status, error, retryAfter: status === 503 ? retrySoon() : undefined });
+function refused(
+  status: number,
+  error: string,
+  retryAfter = status === 503 ? retrySoon() : undefined,
+): Response {
+  return failureResponse({ status, error, retryAfter });
 }

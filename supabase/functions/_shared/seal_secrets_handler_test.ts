@@ -96,11 +96,16 @@ Deno.test("a refusal by the database is passed on, and nothing is sealed", async
     [403, "PT403", undefined, "This needs the role admin in the tenant"],
     [401, "PT401", undefined, "Invalid token, API key, or missing tenant_id"],
     [401, "PGRST301", undefined, "Invalid token, API key, or missing tenant_id"],
+    [429, "PT429", undefined, "Rate limit exceeded: 60 portal requests per minute"],
   ];
   for (const [status, code, , error] of refusals) {
-    await using peer = startPeer(() => Response.json({ code, message: error }, { status }));
+    const headers: Record<string, string> = status === 429 ? { "Retry-After": "7" } : {};
+    await using peer = startPeer(() =>
+      Response.json({ code, message: error }, { status, headers })
+    );
     const response = await handlerAt(peer.url)(post({ p_secrets: { token: "s3cret" } }));
     assert.equal(response.status, status);
+    assert.equal(response.headers.get("Retry-After"), headers["Retry-After"] ?? null);
     assert.deepEqual(await response.json(), { error });
   }
 });
