@@ -24,8 +24,13 @@ begin
 end;
 $$;
 
--- Returns what customers of the tenant made; p_customer null: all customers. For admins.
-create function logloom_private.things_of_customers(p_tenant_id text, p_customer text)
+-- Returns a page of what customers of the tenant made, for public.list_portal_things.
+create function logloom_private.things_of_customers(
+  p_tenant_id text,
+  p_customer text,
+  p_limit integer,
+  p_after uuid
+)
 returns setof public.logloom_portal_thing
 language plpgsql
 stable
@@ -37,31 +42,58 @@ declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.managing_scope(null, 'list_portal_things', p_tenant_id, 'admin');
   v_tenant_id constant text := v_scope.tenant_id;
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_after timestamptz;
 begin
-  return query
-  select v.customer, t.kind, t.thing_id, t.name, t.state, t.maker, t.created_at
-  from logloom.log_views v
-  join (
-    select
-      'stream' as kind, s.view_id, s.stream_id as thing_id, s.name,
-      case when s.held_at is not null then 'held'
-        else (logloom_private.log_stream_of(v_scope, s)).status end as state,
-      s.maker, s.created_at
-    from logloom.log_streams s
-    where s.tenant_id = v_tenant_id
+  select t.created_at into v_after
+  from (
+    select s.created_at, s.view_id from logloom.log_streams s
+    where s.tenant_id = v_tenant_id and s.stream_id = p_after
     union all
-    select
-      'rule', r.view_id, r.rule_id, r.name,
-      case
-      when r.enabled then 'enabled' when r.held_at is null then 'disabled'
-      when logloom_private.maker_may_read(r.tenant_id, r.created_by) then 'held' else 'paused'
+    select r.created_at, r.view_id from logloom.alert_rules r
+    where r.tenant_id = v_tenant_id and r.rule_id = p_after
+  ) t
+  join logloom.log_views v on v.view_id = t.view_id
+  where v.customer = coalesce(p_customer, v.customer);
+  perform logloom_private.page_place(p_after::text, 'thing of a customer', 'thing_id', v_after);
+  return query
+  with page as materialized (
+    select t.*
+    from (
+      -- A subquery, because a join of tables without statistics compares all rows with all.
+      select t.*, (
+        select v.customer from logloom.log_views v where v.view_id = t.view_id
+      ) as customer
+      from (
+        select 'stream' as kind, s.stream_id as thing_id, s.view_id, s.created_at
+        from logloom.log_streams s
+        where s.tenant_id = v_tenant_id
+        union all
+        select 'rule', r.rule_id, r.view_id, r.created_at
+        from logloom.alert_rules r
+        where r.tenant_id = v_tenant_id
+      ) t
+    ) t
+    where t.customer = coalesce(p_customer, t.customer)
+      and (p_after is null or (t.created_at, t.thing_id) < (v_after, p_after))
+    order by t.created_at desc, t.thing_id desc
+    limit v_limit
+  )
+  select
+    p.customer, p.kind, p.thing_id, coalesce(s.name, r.name),
+    case
+      when s.held_at is not null then 'held'
+      when p.kind = 'stream' then (logloom_private.log_stream_of(v_scope, s)).status
+      when r.enabled then 'enabled'
+      when r.held_at is null then 'disabled'
+      when logloom_private.maker_may_read(r.tenant_id, r.created_by) then 'held'
+      else 'paused'
     end,
-    r.created_by, r.created_at
-    from logloom.alert_rules r
-    where r.tenant_id = v_tenant_id
-  ) t on t.view_id = v.view_id
-  where v.tenant_id = v_tenant_id and v.customer is not null
-    and (p_customer is null or v.customer = p_customer);
+    case when p.kind = 'stream' then s.maker else r.created_by end, p.created_at
+  from page p
+  left join logloom.log_streams s on p.kind = 'stream' and s.stream_id = p.thing_id
+  left join logloom.alert_rules r on p.kind = 'rule' and r.rule_id = p.thing_id
+  order by p.created_at desc, p.thing_id desc;
 end;
 $$;
 
@@ -77,21 +109,9 @@ stable
 security invoker
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_things constant public.logloom_portal_thing[] := array(
-    select t from logloom_private.things_of_customers(p_tenant_id, p_customer) t
-  );
-  v_after constant timestamptz := logloom_private.page_place(
-    p_after::text, 'thing of a customer', 'thing_id',
-    (select t.created_at from unnest(v_things) t where t.thing_id = p_after)
-  );
 begin
   return query
-  select t.*
-  from unnest(v_things) t
-  where p_after is null or (t.created_at, t.thing_id) < (v_after, p_after)
-  order by t.created_at desc, t.thing_id desc
-  limit logloom_private.list_limit(p_limit);
+  select t.* from logloom_private.things_of_customers(p_tenant_id, p_customer, p_limit, p_after) t;
 end;
 $$;
 
