@@ -69,8 +69,67 @@ begin
 end;
 $$;
 
--- Returns the view that binds what a session makes, and locks it and the tenant until the
--- transaction ends. Creates it if needed. PT401 if the session ended meanwhile.
+-- Returns the view that binds what a session makes; null if there is none yet.
+create function logloom_private.view_of_session(p_scope logloom_private.reading_scope)
+returns uuid
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select v.view_id
+    from logloom.portal_sessions s
+    join logloom.log_views v on v.tenant_id = s.tenant_id and v.customer = s.customer
+    where s.tenant_id = p_scope.tenant_id and s.session_id = p_scope.session_id
+      and v.parent_view_id is not distinct from s.view_id
+      and v.query_dsl is not distinct from s.query_dsl
+  );
+end;
+$$;
+
+-- Raises PT403 if a session changes or tests a thing that is bound to another view or query than
+-- the session: it could send itself records that the session does not see. Other sessions of the
+-- customer list, disable and delete the thing. Users pass. p_what: log stream or alert rule.
+create function logloom_private.require_view_of_session(
+  p_scope logloom_private.reading_scope,
+  p_view_id uuid,
+  p_what text
+)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_scope.kind <> 'token'
+    and p_view_id is distinct from logloom_private.view_of_session(p_scope)
+  then
+    perform logloom_private.refuse('portal.thing_is_of_other_session', p_what);
+  end if;
+end;
+$$;
+
+-- Raises PT403 if a session touches a thing that an admin stopped at p_held_at. Users pass.
+create function logloom_private.require_not_held(
+  p_scope logloom_private.reading_scope,
+  p_held_at timestamptz,
+  p_what text
+)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_scope.kind <> 'token' and p_held_at is not null then
+    perform logloom_private.refuse('portal.thing_is_held', p_what);
+  end if;
+end;
+$$;
+
+-- Returns the view that binds what a session makes, and locks it, its parent and the tenant until
+-- the transaction ends. Creates it if needed. PT401 if the session ended meanwhile.
 create function logloom_private.customer_view(p_scope logloom_private.reading_scope)
 returns uuid
 language plpgsql
@@ -81,7 +140,8 @@ declare
   v_view_id uuid;
 begin
   perform logloom_private.hold_tenant(p_scope.tenant_id);
-  -- revoke_portal_customer may have held the tenant before this request.
+  perform from logloom.log_views v where v.view_id = p_scope.view_id for key share;
+  -- revoke_portal_customer or delete_log_view may have come before this request.
   select s.* into v_session
   from logloom.portal_sessions s
   where s.tenant_id = p_scope.tenant_id and s.session_id = p_scope.session_id
@@ -91,9 +151,7 @@ begin
   end if;
   select v.view_id into v_view_id
   from logloom.log_views v
-  where v.tenant_id = v_session.tenant_id and v.customer = v_session.customer
-    and v.parent_view_id is not distinct from v_session.view_id
-    and v.query_dsl is not distinct from v_session.query_dsl
+  where v.view_id = logloom_private.view_of_session(p_scope)
   for key share;
   if not found then
     insert into logloom.log_views (tenant_id, customer, parent_view_id, query_dsl, created_by)

@@ -89,8 +89,8 @@ begin
 end;
 $$;
 
--- Raises PT400 if the plan, or the session of a customer, allows no further stream. The caller
--- holds the tenant.
+-- Raises PT400 if the plan, or the session of a customer, allows no further stream, and PT403 if an
+-- admin stopped a stream of the customer. The caller holds the tenant.
 create function logloom_private.require_room_for_stream(p_scope logloom_private.reading_scope)
 returns void
 language plpgsql
@@ -101,16 +101,19 @@ declare
   v_max constant integer := (logloom_private.plan_of(p_scope.tenant_id)).max_log_streams;
   v_count bigint;
   v_of_customer bigint;
+  v_is_held boolean;
 begin
   select
     count(*),
-    count(*) filter (
-      where logloom_private.customer_of_view(s.view_id) = p_scope.customer
-    )
-  into v_count, v_of_customer
+    count(*) filter (where v.customer = p_scope.customer),
+    bool_or(s.held_at is not null) filter (where v.customer = p_scope.customer)
+  into v_count, v_of_customer, v_is_held
   from logloom.log_streams s
+  left join logloom.log_views v on v.view_id = s.view_id
   where s.tenant_id = p_scope.tenant_id;
-  if p_scope.customer is not null then
+  if v_is_held then
+    perform logloom_private.refuse('portal.others_are_held', 'log stream');
+  elsif p_scope.customer is not null then
     perform logloom_private.require_room_for_customer(p_scope, 'streams', 2, v_of_customer);
   end if;
   if v_count >= v_max then

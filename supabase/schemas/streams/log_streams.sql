@@ -1,4 +1,5 @@
--- Returns a stream as operations show it. Sessions do not see its view and maker.
+-- Returns a stream as operations show it. Sessions do not see its view and maker, nor that it waits
+-- because of records that are not theirs.
 create function logloom_private.log_stream_of(
   p_scope logloom_private.reading_scope,
   p_row logloom.log_streams
@@ -9,6 +10,9 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  if p_scope.kind <> 'token' and num_nonnulls(p_row.batch_id, p_row.failing_since) = 0 then
+    p_row.pending_since := null;
+  end if;
   return row(
     p_row.stream_id, p_row.tenant_id, p_row.name, p_row.query_dsl, p_row.kind, p_row.config,
     logloom_private.shown_secrets(p_row.secrets), p_row.enabled,
@@ -210,6 +214,7 @@ declare
   v_row logloom.log_streams;
 begin
   v_row := logloom_private.locked_stream(v_scope, p_stream_id);
+  perform logloom_private.require_not_held(v_scope, v_row.held_at, 'log stream');
   delete from logloom.log_streams s where s.stream_id = v_row.stream_id;
   return row(true)::public.logloom_success;
 end;

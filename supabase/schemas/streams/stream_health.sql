@@ -1,5 +1,5 @@
 -- The health check of streams: degraded if a stream was paused recently because its receiver failed
--- for long, or if streams lag. It does not say whose streams.
+-- for long, or if streams lag. It does not say whose streams. Those of customers do not count.
 create function logloom_private.stream_health(p_now timestamptz)
 returns jsonb
 language plpgsql
@@ -22,7 +22,9 @@ begin
       where s.enabled and s.paused_at is null and s.failing_since is null
     )
   into v_paused, v_lag
-  from logloom.log_streams s;
+  from logloom.log_streams s
+  left join logloom.log_views v on v.view_id = s.view_id
+  where v.customer is null;
   return logloom_private.health_grade(
     null,
     concat_ws(

@@ -1,4 +1,5 @@
--- Requests that the stream sends one test record, even if it is paused or disabled.
+-- Requests that the stream sends one test record, even if it is paused or disabled. Tests of all
+-- streams of a customer count together, also of deleted ones.
 create function logloom_private.request_stream_test(
   p_scope logloom_private.reading_scope,
   p_stream_id uuid,
@@ -15,17 +16,26 @@ declare
     logloom_private.managing_scope(p_scope, 'test_log_stream', p_tenant_id, 'admin');
   v_interval constant interval := logloom_private.notification_test_interval();
   v_row logloom.log_streams;
+  v_tested_at timestamptz;
 begin
   v_row := logloom_private.locked_stream(v_scope, p_stream_id);
-  if v_scope.kind <> 'token' and v_row.held_at is not null then
-    perform logloom_private.refuse('portal.thing_is_held', 'log stream');
-  end if;
-  if v_row.test_requested_at > now() - v_interval then
+  perform
+    logloom_private.require_not_held(v_scope, v_row.held_at, 'log stream'),
+    logloom_private.require_view_of_session(v_scope, v_row.view_id, 'log stream');
+  v_tested_at := greatest(v_row.test_requested_at, (
+    select max(v.tested_at)
+    from logloom.log_views v
+    where v.tenant_id = v_row.tenant_id
+      and v.customer = logloom_private.customer_of_view(v_row.view_id)
+  ));
+  if v_tested_at > now() - v_interval then
     perform logloom_private.refuse_for_now(
-      ceil(extract(epoch from v_row.test_requested_at + v_interval - now()))::integer,
+      ceil(extract(epoch from v_tested_at + v_interval - now()))::integer,
       'streams.tested_just_now', extract(epoch from v_interval)::integer::text
     );
   end if;
+  update logloom.log_views v set tested_at = now()
+  where v.view_id = v_row.view_id and v.customer is not null;
   update logloom.log_streams s
   set test_id = gen_random_uuid(),
     test_requested_at = now(),

@@ -72,10 +72,15 @@ begin
     and num_nonnulls(p_name, p_query_dsl, p_config, p_secrets, p_view_id) > 0
   then
     perform logloom_private.refuse('portal.thing_is_of_customer', 'log stream');
-  elsif v_scope.kind <> 'token' and p_enabled is not null
-    and (v_row.held_at is not null or v_row.pause_reason = 'maker')
-  then
-    perform logloom_private.refuse('portal.thing_is_held', 'log stream');
+  elsif p_enabled is not null then
+    perform logloom_private.require_not_held(
+      v_scope,
+      coalesce(v_row.held_at, case when v_row.pause_reason = 'maker' then v_row.paused_at end),
+      'log stream'
+    );
+  end if;
+  if p_enabled or num_nonnulls(p_name, p_query_dsl, p_config, p_secrets, p_view_id) > 0 then
+    perform logloom_private.require_view_of_session(v_scope, v_row.view_id, 'log stream');
   end if;
   if length(logloom_private.trim_space(p_name)) not between 1 and 100 then
     perform logloom_private.refuse('streams.name_is_invalid');

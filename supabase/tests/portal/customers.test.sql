@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(60);
+select plan(74);
 
 -- Returns the answer of an operation to a session: what streams say of themselves, other JSON, or
 -- the error. A stream says its name, and nothing of its view and maker.
@@ -170,7 +170,8 @@ from (
 
 -- Others are not there.
 select matches(
-  pg_temp.ask(c.who, c.operation, c.parameters), '^' || c.answer,
+  pg_temp.ask(c.who, c.operation, c.parameters),
+  '^' || replace(c.answer, '%', 'PT403 This log stream was made in a session with '),
   format('%s: %s %s', c.who, c.operation, c.parameters)
 )
 from (
@@ -191,12 +192,46 @@ from (
       'PT400 '),
     ('42', 'update_log_stream', '{"p_stream_id": "{a}", "p_view_id": "{shop}"}',
       'PT400 Portal sessions take no p_view_id'),
+    -- A session that sees less sends itself nothing that only others see.
+    ('42 today', 'update_log_stream',
+      '{"p_stream_id": "{a}", "p_config": {"url": "https://mine.example/"}}', '%other limits'),
+    ('42 today', 'update_log_stream', '{"p_stream_id": "{a}", "p_enabled": true}', '%other limits'),
+    ('42 today', 'test_log_stream', '{"p_stream_id": "{a}"}', '%other limits'),
+    ('42 today', 'update_log_stream', '{"p_stream_id": "{a}", "p_enabled": false}', 'a$'),
+    ('42', 'update_log_stream', '{"p_stream_id": "{a}", "p_enabled": true}', 'a$'),
     -- Secrets are sealed for the customer, and for what the session can make.
     ('42', 'get_log_secret_scope', '{"p_purpose": "log_stream"}',
       '{"customer": "42", "tenant_id": "acme"}'),
     ('42', 'get_log_secret_scope', '{"p_purpose": "alert_rule"}', 'PT403 '),
     ('42 without', 'get_log_secret_scope', '{"p_purpose": "log_stream"}', 'PT403 ')
 ) c;
+
+-- A stream that waits because others send tells nothing of it.
+select pg_temp.act_as_postgres();
+update logloom.log_streams s
+set pending_since = clock_timestamp() - interval '9 seconds', next_attempt_at = now()
+where s.name = 'c';
+select pg_temp.act_as_service_role();
+select is(
+  concat(s.a ->> 'lag_seconds', s.a ->> 'next_attempt_at'), '0', 'records of others are no lag'
+)
+from made m
+join pg_temp.ids() i on i.name = 'c'
+cross join lateral (select public.read_logs(
+  encode(sha256(convert_to(m.token, 'UTF8')), 'hex'), 'get_log_stream',
+  jsonb_build_object('p_stream_id', i.id)
+)) s (a)
+where m.who = '42';
+select is(
+  pg_temp.ask('42', 'update_log_stream', '{"p_stream_id": "{a}", "p_enabled": true}'), 'a', 'again'
+);
+select pg_temp.act_as_postgres();
+select is(
+  (select count(*)::integer from logloom.audit_events e where e.details ->> 'name' = 'a'
+    and e.action = 'log_stream.changed' and e.details - '{name,customer}'::text[] =
+      '{"config_changed": false, "secrets_changed": false}'),
+  0, 'no event without a change'
+);
 
 -- Views of customers are nowhere else.
 select pg_temp.act_as_user('acme', 'ann');
@@ -263,8 +298,14 @@ select is(
 from (
   values
     ('update_log_stream', '{"p_stream_id": "{a}", "p_enabled": true}'),
-    ('test_log_stream', '{"p_stream_id": "{a}"}')
+    ('test_log_stream', '{"p_stream_id": "{a}"}'),
+    ('delete_log_stream', '{"p_stream_id": "{a}"}')
 ) c (operation, parameters);
+select is(
+  pg_temp.make('42 today', 'another'),
+  'PT403 Your provider has stopped another log stream of yours',
+  'nor does another stream take its place'
+);
 select pg_temp.act_as_user('acme', 'alice');
 select is(
   (
@@ -274,11 +315,26 @@ select is(
   '(,alice,sending)', 'an admin starts it again and becomes its maker'
 )
 from streams s where s.name = 'a';
+select is(
+  array(
+    select e.details -> 'held' from public.list_tenant_audit_events() e
+    where e.details ? 'held' order by e.details #>> '{held,to}'
+  ),
+  array['{"from": null, "to": true}'::jsonb], 'the audit log shows the hold'
+);
+-- Tests count for the customer, even if their stream is gone.
+select matches(pg_temp.ask(c.who, c.operation, c.parameters), c.answer, c.operation)
+from (
+  values
+    ('42 today', 'test_log_stream', '{"p_stream_id": "{c}"}', '^c$'),
+    ('42', 'test_log_stream', '{"p_stream_id": "{a}"}', '^PGRST .*tested just now')
+) c (who, operation, parameters, answer);
 
 -- A stream rests when the user who created its session is no longer an admin.
 select pg_temp.act_as_postgres();
 delete from logloom.tenant_members where user_id = 'ann';
-select is(pg_temp.sent('today'), 'maker', 'it is paused without its maker');
+insert into logloom.tenant_members (tenant_id, user_id, role) values ('acme', 'ann', 'admin');
+select is(pg_temp.sent('today'), 'maker', 'it is paused, also if its maker returns');
 select is(pg_temp.sent('a'), 'error of 42', 'others go on');
 select pg_temp.act_as_user('acme', 'alice');
 insert into made
@@ -299,7 +355,7 @@ select is(
       order by t.name)
     from public.list_portal_things(p_customer => '42') t
   ),
-  '42 stream a sending alice, 42 stream c sending ann, 42 stream today paused ann',
+  '42 stream a sending alice, 42 stream c paused ann, 42 stream today paused ann',
   'the things of a customer'
 );
 select is(
@@ -321,8 +377,13 @@ select is(
   'the audit log names the session and the customer'
 );
 
--- Views that nothing uses are deleted.
 select pg_temp.act_as_postgres();
+update logloom.log_streams s set paused_at = now(), pause_reason = 'failing' where s.name = 'b';
+select is(
+  logloom_private.stream_health(now()) ->> 'paused', '0', 'customers'' receivers are not our health'
+);
+
+-- Views that nothing uses are deleted.
 delete from logloom.log_streams s where s.tenant_id = 'acme';
 select logloom_private.purge_customer_views(100);
 select is(

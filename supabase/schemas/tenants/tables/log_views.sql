@@ -11,6 +11,7 @@ create table logloom.log_views (
   shows_since timestamptz not null default now(),
   customer text,
   parent_view_id uuid,
+  tested_at timestamptz,
   -- Foreign keys use this constraint to ensure that a row has the same tenant as its view.
   constraint log_views_tenant_id_view_id_is_unique unique (tenant_id, view_id),
   constraint log_views_name_is_unique unique (tenant_id, name),
@@ -49,6 +50,9 @@ comment on column logloom.log_views.customer is
   'Null for the tenant''s views, which have a name. Otherwise the row binds log streams and alert '
   'rules that a customer made in a portal session: they read in parent_view_id (null: the whole '
   'tenant), narrowed by query_dsl, the session''s query.';
+
+comment on column logloom.log_views.tested_at is
+  'When a log stream in this view of a customer was last tested.';
 
 comment on column logloom.log_views.query_dsl is
   'The query that selects the records of the view, without stages. Null: all records.';
