@@ -243,11 +243,11 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because portal sessions have no rights on tables
 declare
-  v_row logloom.alert_rules;
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'delete_alert_rule', p_tenant_id, 'member');
+  v_row constant logloom.alert_rules := logloom_private.locked_rule(v_scope, p_rule_id);
 begin
-  v_row := logloom_private.locked_rule(
-    logloom_private.managing_scope(p_scope, 'delete_alert_rule', p_tenant_id, 'member'), p_rule_id
-  );
+  perform logloom_private.require_not_held(v_scope, v_row.held_at, 'alert rule');
   delete from logloom.alert_rules r where r.rule_id = v_row.rule_id;
   return row(true)::public.logloom_success;
 end;

@@ -68,7 +68,8 @@ begin
 end;
 $$;
 
--- Raises PT400 if the plan, or the session of a customer, allows no further rule. Locks the tenant.
+-- Raises PT400 if the plan, or the session of a customer, allows no further rule, and PT403 if an
+-- admin stopped a rule of the customer. Locks the tenant.
 create function logloom_private.require_room_for_rule(p_scope logloom_private.reading_scope)
 returns void
 language plpgsql
@@ -89,6 +90,14 @@ begin
       where r.tenant_id = p_scope.tenant_id
         and logloom_private.customer_of_view(r.view_id) = p_scope.customer
     ));
+  if exists (
+    select
+    from logloom.alert_rules r
+    where r.tenant_id = p_scope.tenant_id and r.held_at is not null
+      and logloom_private.customer_of_view(r.view_id) = p_scope.customer
+  ) then
+    perform logloom_private.refuse('portal.others_are_held', 'alert rule');
+  end if;
   v_feature := logloom_private.feature_of(p_scope.tenant_id, 'alerts');
   if v_feature."currentCount" >= v_feature."maxCount" then
     perform logloom_private.refuse('portal.plan_is_full', 'alert rule');

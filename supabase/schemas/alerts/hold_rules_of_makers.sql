@@ -32,7 +32,7 @@ begin
 end;
 $$;
 
--- Audits what customers do with their rules.
+-- Audits what customers do with their rules. An update that changes nothing is no event.
 create function logloom_private.audit_rules_of_customers()
 returns trigger
 language plpgsql
@@ -44,7 +44,10 @@ declare
   v_rule constant logloom.alert_rules := coalesce(new, old);
   v_customer constant text := logloom_private.customer_of_view(v_rule.view_id);
 begin
-  if v_customer is not null then
+  if v_customer is not null
+    and to_jsonb(new) - '{updated_at,asked_at}'::text[]
+      is distinct from to_jsonb(old) - '{updated_at,asked_at}'::text[]
+  then
     insert into logloom.audit_events (tenant_id, actor, action, subject, details)
     values (
       v_rule.tenant_id, logloom_private.actor(),
@@ -53,7 +56,8 @@ begin
       v_rule.rule_id::text,
       jsonb_build_object(
         'name', v_rule.name, 'query_dsl', v_rule.query_dsl, 'enabled', v_rule.enabled,
-        'destinations', v_rule.notification_destinations, 'customer', v_customer
+        'destinations', v_rule.notification_destinations, 'held', v_rule.held_at is not null,
+        'customer', v_customer
       )
     );
   end if;

@@ -33,6 +33,11 @@ declare
     logloom_private.managing_scope(p_scope, 'update_alert_rule', p_tenant_id, 'member');
   v_tenant_id constant text := v_scope.tenant_id;
   v_customer text;
+  v_is_change constant boolean := num_nonnulls(
+    p_name, p_description, p_query_dsl, p_threshold, p_comparison, p_window_minutes,
+    p_cooldown_minutes, p_notification_destinations, p_notification_config, p_view_id,
+    p_notify_on_recovery, p_for_minutes, p_on_absent, p_group_wait_seconds, p_secrets, p_baseline
+  ) > 0;
   v_constraint text;
   v_row logloom.alert_rules;
 begin
@@ -44,14 +49,13 @@ begin
     logloom_private.require_room_for_baseline(v_tenant_id, p_baseline, p_rule_id);
   v_row := logloom_private.locked_rule(v_scope, p_rule_id);
   v_customer := logloom_private.customer_of_view(v_row.view_id);
-  if num_nonnulls(
-    p_name, p_description, p_query_dsl, p_threshold, p_comparison, p_window_minutes,
-    p_cooldown_minutes, p_notification_destinations, p_notification_config, p_view_id,
-    p_notify_on_recovery, p_for_minutes, p_on_absent, p_group_wait_seconds, p_secrets, p_baseline
-  ) > 0 and v_scope.kind = 'token' and v_customer is not null then
+  if v_is_change and v_scope.kind = 'token' and v_customer is not null then
     perform logloom_private.refuse('portal.thing_is_of_customer', 'alert rule');
-  elsif v_scope.kind <> 'token' and p_enabled is not null and v_row.held_at is not null then
-    perform logloom_private.refuse('portal.thing_is_held', 'alert rule');
+  elsif p_enabled is not null then
+    perform logloom_private.require_not_held(v_scope, v_row.held_at, 'alert rule');
+  end if;
+  if v_is_change or p_enabled then
+    perform logloom_private.require_view_of_session(v_scope, v_row.view_id, 'alert rule');
   end if;
   if p_query_dsl is not null then
     perform logloom_private.check_rule_query(v_tenant_id, p_query_dsl, v_row.kind);

@@ -21,7 +21,7 @@ comment on type public.logloom_claimed_notification is
 create function logloom_private.due_notifications()
 returns table (
   notification_id uuid, tenant_id text, next_attempt_at timestamptz, is_beyond_plan boolean,
-  channel_limit integer
+  channel_limit integer, customer text
 )
 language plpgsql
 stable
@@ -72,7 +72,8 @@ begin
   )
   select
     d.notification_id, d.tenant_id, d.next_attempt_at,
-    d.own_place > s.own_limit - s.own_used or d.place > s.plan_limit - s.used, s.own_limit
+    d.own_place > s.own_limit - s.own_used or d.place > s.plan_limit - s.used, s.own_limit,
+    d.customer
   from due d
   join senders s
     on s.tenant_id = d.tenant_id and s.kind = d.kind
@@ -90,13 +91,13 @@ begin
   return logloom_private.next_turns(
     array(
       select row(
-        n.notification_id, n.tenant_id, n.next_attempt_at, true, null
+        n.notification_id, n.tenant_id, n.next_attempt_at, true, n.customer
       )::logloom_private.tenant_work
       from logloom_private.notifications n
       where n.claim_id is not null and n.next_attempt_at > now()
       union all
       select row(
-        d.notification_id, d.tenant_id, d.next_attempt_at, false, null
+        d.notification_id, d.tenant_id, d.next_attempt_at, false, d.customer
       )::logloom_private.tenant_work
       from logloom_private.due_notifications() d
       where not d.is_beyond_plan

@@ -64,9 +64,10 @@ declare
   v_kind text;
 begin
   v_rule := logloom_private.locked_rule(v_scope, p_rule_id);
-  if v_scope.kind <> 'token' and v_rule.held_at is not null then
-    perform logloom_private.refuse('portal.thing_is_held', 'alert rule');
-  elsif exists (
+  perform
+    logloom_private.require_not_held(v_scope, v_rule.held_at, 'alert rule'),
+    logloom_private.require_view_of_session(v_scope, v_rule.view_id, 'alert rule');
+  if exists (
     select
     from logloom_private.notifications n
     where n.tenant_id = v_tenant_id and n.rule_id = p_rule_id and n.purpose = 'test'

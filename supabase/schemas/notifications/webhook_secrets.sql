@@ -182,6 +182,9 @@ begin
   if not found then
     perform logloom_private.refuse('alerts.rule_not_found');
   end if;
+  perform logloom_private.require_view_of_session(
+    v_scope, (select r.view_id from logloom.alert_rules r where r.rule_id = p_rule_id), 'alert rule'
+  );
   return v_result;
 end;
 $$;

@@ -60,9 +60,9 @@ begin
 end;
 $$;
 
--- Runs when a member is removed or gets another role. Pauses the streams that read with their
--- rights, so that they stay paused if the member returns.
-create function logloom_private.pause_streams_of_member()
+-- Runs when a member is removed or gets another role. Pauses the streams, and the rules of
+-- customers, that read with their rights. So these stay paused if the member returns.
+create function logloom_private.pause_things_of_member()
 returns trigger
 language plpgsql
 security definer
@@ -76,10 +76,15 @@ begin
   where s.tenant_id = old.tenant_id and s.maker = old.user_id
     and not logloom_private.is_being_deleted(s.tenant_id)
     and not logloom_private.stream_may_read(s);
+  perform logloom_private.hold_rules_of_makers()
+  where exists (
+    select from logloom.alert_rules r
+    where r.tenant_id = old.tenant_id and r.created_by = old.user_id and r.enabled
+  );
   return null;
 end;
 $$;
 
-create trigger pause_streams_of_member
+create trigger pause_things_of_member
 after delete or update of role on logloom.tenant_members
-for each row execute function logloom_private.pause_streams_of_member();
+for each row execute function logloom_private.pause_things_of_member();

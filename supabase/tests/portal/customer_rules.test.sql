@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../alerts/rounds.psql
-select plan(57);
+select plan(64);
 
 -- Returns the answer of an operation to the session of a customer, or its error.
 create function pg_temp.ask(p_who text, p_operation text, p_parameters jsonb default '{}')
@@ -203,6 +203,21 @@ select is(
   'PT400 No preview for a query that uses "now"', 'no preview in a session that names now'
 );
 
+-- A session that sees less does not change what others made.
+select is(
+  pg_temp.ask(
+    '42 of today', c.operation, jsonb_build_object('p_rule_id', pg_temp.id_of('all')) || c.more
+  ),
+  'PT403 This alert rule was made in a session with other limits', c.operation || c.more
+)
+from (
+  values
+    ('update_alert_rule', '{"p_threshold": 1}'::jsonb), ('test_alert_rule', '{}'),
+    ('update_alert_rule', '{"p_enabled": true}'), ('rotate_alert_webhook_secret', '{}')
+) c (operation, more);
+select pg_temp.ask('42', 'update_alert_rule',
+  jsonb_build_object('p_rule_id', pg_temp.id_of('all'), 'p_name', 'all')) \g /dev/null
+
 -- The host sees, stops and deletes them.
 select pg_temp.act_as_user('acme', 'mel');
 select is(
@@ -227,8 +242,14 @@ select is(
   'PT403 Your provider has stopped this alert rule', c.operation || c.more
 )
 from (
-  values ('update_alert_rule', '{"p_enabled": true}'::jsonb), ('test_alert_rule', '{}')
+  values
+    ('update_alert_rule', '{"p_enabled": true}'::jsonb), ('test_alert_rule', '{}'),
+    ('delete_alert_rule', '{}')
 ) c (operation, more);
+select is(
+  pg_temp.make('42 of today', 'new'), 'PT403 Your provider has stopped another alert rule of yours',
+  'nor does another rule take its place'
+);
 select pg_temp.act_as_user('acme', 'alice');
 select is(
   (public.update_alert_rule(pg_temp.id_of('all'), p_enabled => true)).held_at, null, 'and let go'
@@ -237,6 +258,9 @@ select is(
 -- Rules rest when the user who created their session is no longer an admin.
 select pg_temp.act_as_postgres();
 delete from logloom.tenant_members where user_id = 'ann';
+select is(
+  (select count(*)::integer from logloom.alert_rules r where r.enabled), 1, 'they pause at once'
+);
 select is(pg_temp.round('12:20'), 0, 'nothing fires');
 select pg_temp.act_as_user('acme', 'alice');
 select results_eq(
