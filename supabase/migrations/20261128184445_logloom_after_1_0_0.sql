@@ -330,6 +330,8 @@ DROP FUNCTION "logloom_private"."delivery"(logloom_private.notifications);
 
 DROP FUNCTION "logloom_private"."dictionary_numbers"(logloom_private.block_columns, anyarray);
 
+DROP FUNCTION "logloom_private"."due_notifications"();
+
 DROP FUNCTION "logloom_private"."empty_moved_slots"();
 
 DROP FUNCTION "logloom_private"."end_answered_batch"(logloom.log_streams, integer, integer, text);
@@ -1286,6 +1288,9 @@ ALTER TABLE "logloom"."log_views"
 ALTER TABLE "logloom"."log_views"
   ADD COLUMN "parent_view_id" uuid;
 
+ALTER TABLE "logloom"."log_views"
+  ADD COLUMN "tested_at" timestamp WITH time zone;
+
 ALTER TABLE "logloom"."plans"
   ADD COLUMN "max_baseline_rules" integer NOT NULL DEFAULT 10;
 
@@ -1580,7 +1585,8 @@ CREATE TYPE "logloom_private"."tenant_work" AS (
   "id"           uuid,
   "tenant_id"    text,
   "due_at"       timestamp WITH time zone,
-  "is_under_way" boolean
+  "is_under_way" boolean,
+  "customer"     text
 );
 
 CREATE TYPE "logloom_private"."text_mask" AS (
@@ -4289,6 +4295,11 @@ CREATE OR REPLACE FUNCTION logloom_private.audit_log_streams()
 declare
   v_stream constant logloom.log_streams := coalesce(new, old);
 begin
+  if tg_op = 'UPDATE' and (
+    logloom_private.audited_stream(old), old.config, old.secrets
+  ) = (logloom_private.audited_stream(new), new.config, new.secrets) then
+    return null;
+  end if;
   insert into logloom.audit_events (tenant_id, actor, action, subject, details)
   values (
     v_stream.tenant_id,
@@ -4378,7 +4389,10 @@ declare
   v_rule constant logloom.alert_rules := coalesce(new, old);
   v_customer constant text := logloom_private.customer_of_view(v_rule.view_id);
 begin
-  if v_customer is not null then
+  if v_customer is not null
+    and to_jsonb(new) - '{updated_at,asked_at}'::text[]
+      is distinct from to_jsonb(old) - '{updated_at,asked_at}'::text[]
+  then
     insert into logloom.audit_events (tenant_id, actor, action, subject, details)
     values (
       v_rule.tenant_id, logloom_private.actor(),
@@ -4387,7 +4401,8 @@ begin
       v_rule.rule_id::text,
       jsonb_build_object(
         'name', v_rule.name, 'query_dsl', v_rule.query_dsl, 'enabled', v_rule.enabled,
-        'destinations', v_rule.notification_destinations, 'customer', v_customer
+        'destinations', v_rule.notification_destinations, 'held', v_rule.held_at is not null,
+        'customer', v_customer
       )
     );
   end if;
@@ -4558,7 +4573,7 @@ begin
       coalesce(p_row.config ->> 'url', p_row.config ->> 'endpoint') from '^\w+://([^/?#]+)'
     ),
     'secrets', (select jsonb_agg(n order by n) from jsonb_object_keys(p_row.secrets) n),
-    'pause_reason', p_row.pause_reason
+    'pause_reason', p_row.pause_reason, 'held', nullif(p_row.held_at is not null, false)
   ));
 end;
 $function$;
@@ -5828,6 +5843,11 @@ declare
     logloom_private.managing_scope(p_scope, 'update_alert_rule', p_tenant_id, 'member');
   v_tenant_id constant text := v_scope.tenant_id;
   v_customer text;
+  v_is_change constant boolean := num_nonnulls(
+    p_name, p_description, p_query_dsl, p_threshold, p_comparison, p_window_minutes,
+    p_cooldown_minutes, p_notification_destinations, p_notification_config, p_view_id,
+    p_notify_on_recovery, p_for_minutes, p_on_absent, p_group_wait_seconds, p_secrets, p_baseline
+  ) > 0;
   v_constraint text;
   v_row logloom.alert_rules;
 begin
@@ -5839,14 +5859,13 @@ begin
     logloom_private.require_room_for_baseline(v_tenant_id, p_baseline, p_rule_id);
   v_row := logloom_private.locked_rule(v_scope, p_rule_id);
   v_customer := logloom_private.customer_of_view(v_row.view_id);
-  if num_nonnulls(
-    p_name, p_description, p_query_dsl, p_threshold, p_comparison, p_window_minutes,
-    p_cooldown_minutes, p_notification_destinations, p_notification_config, p_view_id,
-    p_notify_on_recovery, p_for_minutes, p_on_absent, p_group_wait_seconds, p_secrets, p_baseline
-  ) > 0 and v_scope.kind = 'token' and v_customer is not null then
+  if v_is_change and v_scope.kind = 'token' and v_customer is not null then
     perform logloom_private.refuse('portal.thing_is_of_customer', 'alert rule');
-  elsif v_scope.kind <> 'token' and p_enabled is not null and v_row.held_at is not null then
-    perform logloom_private.refuse('portal.thing_is_held', 'alert rule');
+  elsif p_enabled is not null then
+    perform logloom_private.require_not_held(v_scope, v_row.held_at, 'alert rule');
+  end if;
+  if v_is_change or p_enabled then
+    perform logloom_private.require_view_of_session(v_scope, v_row.view_id, 'alert rule');
   end if;
   if p_query_dsl is not null then
     perform logloom_private.check_rule_query(v_tenant_id, p_query_dsl, v_row.kind);
@@ -6078,10 +6097,15 @@ begin
     and num_nonnulls(p_name, p_query_dsl, p_config, p_secrets, p_view_id) > 0
   then
     perform logloom_private.refuse('portal.thing_is_of_customer', 'log stream');
-  elsif v_scope.kind <> 'token' and p_enabled is not null
-    and (v_row.held_at is not null or v_row.pause_reason = 'maker')
-  then
-    perform logloom_private.refuse('portal.thing_is_held', 'log stream');
+  elsif p_enabled is not null then
+    perform logloom_private.require_not_held(
+      v_scope,
+      coalesce(v_row.held_at, case when v_row.pause_reason = 'maker' then v_row.paused_at end),
+      'log stream'
+    );
+  end if;
+  if p_enabled or num_nonnulls(p_name, p_query_dsl, p_config, p_secrets, p_view_id) > 0 then
+    perform logloom_private.require_view_of_session(v_scope, v_row.view_id, 'log stream');
   end if;
   if length(logloom_private.trim_space(p_name)) not between 1 and 100 then
     perform logloom_private.refuse('streams.name_is_invalid');
@@ -9019,7 +9043,8 @@ declare
   v_view_id uuid;
 begin
   perform logloom_private.hold_tenant(p_scope.tenant_id);
-  -- revoke_portal_customer may have held the tenant before this request.
+  perform from logloom.log_views v where v.view_id = p_scope.view_id for key share;
+  -- revoke_portal_customer or delete_log_view may have come before this request.
   select s.* into v_session
   from logloom.portal_sessions s
   where s.tenant_id = p_scope.tenant_id and s.session_id = p_scope.session_id
@@ -9029,9 +9054,7 @@ begin
   end if;
   select v.view_id into v_view_id
   from logloom.log_views v
-  where v.tenant_id = v_session.tenant_id and v.customer = v_session.customer
-    and v.parent_view_id is not distinct from v_session.view_id
-    and v.query_dsl is not distinct from v_session.query_dsl
+  where v.view_id = logloom_private.view_of_session(p_scope)
   for key share;
   if not found then
     insert into logloom.log_views (tenant_id, customer, parent_view_id, query_dsl, created_by)
@@ -10420,7 +10443,8 @@ CREATE OR REPLACE FUNCTION logloom_private.due_notifications()
     tenant_id       text,
     next_attempt_at timestamp with time zone,
     is_beyond_plan  boolean,
-    channel_limit   integer
+    channel_limit   integer,
+    customer        text
   )
   LANGUAGE plpgsql
   STABLE
@@ -10471,7 +10495,8 @@ begin
   )
   select
     d.notification_id, d.tenant_id, d.next_attempt_at,
-    d.own_place > s.own_limit - s.own_used or d.place > s.plan_limit - s.used, s.own_limit
+    d.own_place > s.own_limit - s.own_used or d.place > s.plan_limit - s.used, s.own_limit,
+    d.customer
   from due d
   join senders s
     on s.tenant_id = d.tenant_id and s.kind = d.kind
@@ -11165,9 +11190,10 @@ declare
   v_kind text;
 begin
   v_rule := logloom_private.locked_rule(v_scope, p_rule_id);
-  if v_scope.kind <> 'token' and v_rule.held_at is not null then
-    perform logloom_private.refuse('portal.thing_is_held', 'alert rule');
-  elsif exists (
+  perform
+    logloom_private.require_not_held(v_scope, v_rule.held_at, 'alert rule'),
+    logloom_private.require_view_of_session(v_scope, v_rule.view_id, 'alert rule');
+  if exists (
     select
     from logloom_private.notifications n
     where n.tenant_id = v_tenant_id and n.rule_id = p_rule_id and n.purpose = 'test'
@@ -11328,9 +11354,9 @@ begin
   return jsonb_build_object('fingerprint', p_group.fingerprint) || case
     when p_rule.view_id is null
       then jsonb_build_object('error', p_group.title, 'service', p_group.service)
-    when exists (
-      select from logloom.log_views v where v.view_id = p_rule.view_id and v.hidden_fields <> '{}'
-    ) then '{}'
+    -- A customer's view has no hidden fields of its own: the scope knows those of its parent.
+    when (logloom_private.scope_of_view(p_rule.tenant_id, p_rule.view_id)).hidden_fields <> '{}'
+      then '{}'
     else jsonb_build_object('error', p_group.error_type, 'service', p_group.service)
   end;
 end;
@@ -16919,6 +16945,9 @@ CREATE OR REPLACE FUNCTION logloom_private.log_stream_of (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
+  if p_scope.kind <> 'token' and num_nonnulls(p_row.batch_id, p_row.failing_since) = 0 then
+    p_row.pending_since := null;
+  end if;
   return row(
     p_row.stream_id, p_row.tenant_id, p_row.name, p_row.query_dsl, p_row.kind, p_row.config,
     logloom_private.shown_secrets(p_row.secrets), p_row.enabled,
@@ -19011,13 +19040,13 @@ begin
   return logloom_private.next_turns(
     array(
       select row(
-        n.notification_id, n.tenant_id, n.next_attempt_at, true
+        n.notification_id, n.tenant_id, n.next_attempt_at, true, n.customer
       )::logloom_private.tenant_work
       from logloom_private.notifications n
       where n.claim_id is not null and n.next_attempt_at > now()
       union all
       select row(
-        d.notification_id, d.tenant_id, d.next_attempt_at, false
+        d.notification_id, d.tenant_id, d.next_attempt_at, false, d.customer
       )::logloom_private.tenant_work
       from logloom_private.due_notifications() d
       where not d.is_beyond_plan
@@ -19238,9 +19267,10 @@ begin
   return logloom_private.next_turns(
     array(
       select row(
-        s.stream_id, s.tenant_id, s.next_attempt_at, (s.claimed_until > now()) is true
+        s.stream_id, s.tenant_id, s.next_attempt_at, (s.claimed_until > now()) is true, v.customer
       )::logloom_private.tenant_work
       from logloom.log_streams s
+      left join logloom.log_views v on v.view_id = s.view_id
       where s.claimed_until > now()
         or s.enabled and s.paused_at is null and s.pending_since is not null
           and s.next_attempt_at <= now()
@@ -19263,14 +19293,24 @@ CREATE OR REPLACE FUNCTION logloom_private.next_turns (
   AS $function$
 begin
   return array(
-    with placed as (
+    with turns as (
       select
         w.*, count(*) filter (where w.is_under_way) over () as under_way,
-        count(*) filter (where w.is_under_way) over (partition by w.tenant_id)
+        count(*) filter (where w.is_under_way) over (partition by w.tenant_id, w.customer)
           + row_number() over (
-            partition by w.tenant_id, w.is_under_way order by w.due_at
-          ) as place
+            partition by w.tenant_id, w.customer, w.is_under_way order by w.due_at
+          ) as own_place
       from unnest(p_work) w
+    ), placed as (
+      select t.*, case
+        when t.customer is null then t.own_place
+        else count(*) filter (where t.is_under_way) over (partition by t.tenant_id)
+          + row_number() over (
+            partition by t.tenant_id, t.is_under_way
+            order by t.customer is not null, t.own_place, t.due_at
+          )
+      end as place
+      from turns t
     ), numbered as (
       select p.*, row_number() over (order by p.place, p.due_at) as taken
       from placed p
@@ -19366,11 +19406,21 @@ declare
 begin
   if logloom_private.lacks_rows(
     p_stream, logloom_private.tenant_rows_sql(p_stream.tenant_id, v_from, v_to, 'true')
+  ) and logloom_private.lacks_rows(
+    p_stream,
+    logloom_private.tenant_rows_sql(
+      p_stream.tenant_id, v_from, v_to, (logloom_private.query_or_all(p_stream)).filter
+    )
   ) or exists (
     select
     from logloom_private.blocks b
     where b.tenant_id = p_stream.tenant_id and b.last_ts >= v_from and b.first_ts < v_to
       and b.last_write_seq >= p_stream.position_seq
+      and case when b.damaged_at is null and logloom_private.block_is_intact(b)
+        then bit_count(logloom_private.block_bits(
+          b, (logloom_private.query_or_all(p_stream)).tree, v_from, v_to
+        )) > 0
+        else true end
   ) then
     perform logloom_private.add_gaps(p_stream, p_day, p_day);
   end if;
@@ -20485,6 +20535,30 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.pause_things_of_member()
+  RETURNS TRIGGER
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes streams
+begin
+  perform logloom_private.pause_stream(s, 'maker')
+  from logloom.log_streams s
+  join logloom.tenants t on t.tenant_id = s.tenant_id
+  where s.tenant_id = old.tenant_id and s.maker = old.user_id
+    and not logloom_private.is_being_deleted(s.tenant_id)
+    and not logloom_private.stream_may_read(s);
+  perform logloom_private.hold_rules_of_makers()
+  where exists (
+    select from logloom.alert_rules r
+    where r.tenant_id = old.tenant_id and r.created_by = old.user_id and r.enabled
+  );
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.pauses_unproven (
   p_stream logloom.log_streams,
   p_status integer,
@@ -20933,6 +21007,12 @@ begin
     ('portal.thing_is_held', 403, 'Your provider has stopped this %s',
       'Only your provider can start it again.',
       'An admin disabled it, or it is paused because its maker is no longer an admin.'),
+    ('portal.others_are_held', 403, 'Your provider has stopped another %s of yours',
+      'Only your provider can start it again or delete it.',
+      'While a customer has a stopped one, they create no other.'),
+    ('portal.thing_is_of_other_session', 403, 'This %s was made in a session with other limits',
+      'You can disable and delete it, and create one of your own.',
+      'Only a session with the same view and query changes, enables and tests it.'),
     ('portal.thing_is_of_customer', 403, 'This %s belongs to a customer',
       'You can enable, disable, test and delete it. Only the customer changes the rest.', null),
     ('portal.variables_are_invalid', 400,
@@ -27280,11 +27360,11 @@ CREATE OR REPLACE FUNCTION logloom_private.remove_alert_rule (
   AS $function$
 -- definer because portal sessions have no rights on tables
 declare
-  v_row logloom.alert_rules;
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'delete_alert_rule', p_tenant_id, 'member');
+  v_row constant logloom.alert_rules := logloom_private.locked_rule(v_scope, p_rule_id);
 begin
-  v_row := logloom_private.locked_rule(
-    logloom_private.managing_scope(p_scope, 'delete_alert_rule', p_tenant_id, 'member'), p_rule_id
-  );
+  perform logloom_private.require_not_held(v_scope, v_row.held_at, 'alert rule');
   delete from logloom.alert_rules r where r.rule_id = v_row.rule_id;
   return row(true)::public.logloom_success;
 end;
@@ -27308,6 +27388,7 @@ declare
   v_row logloom.log_streams;
 begin
   v_row := logloom_private.locked_stream(v_scope, p_stream_id);
+  perform logloom_private.require_not_held(v_scope, v_row.held_at, 'log stream');
   delete from logloom.log_streams s where s.stream_id = v_row.stream_id;
   return row(true)::public.logloom_success;
 end;
@@ -27452,6 +27533,9 @@ begin
   if not found then
     perform logloom_private.refuse('alerts.rule_not_found');
   end if;
+  perform logloom_private.require_view_of_session(
+    v_scope, (select r.view_id from logloom.alert_rules r where r.rule_id = p_rule_id), 'alert rule'
+  );
   return v_result;
 end;
 $function$;
@@ -27810,17 +27894,26 @@ declare
     logloom_private.managing_scope(p_scope, 'test_log_stream', p_tenant_id, 'admin');
   v_interval constant interval := logloom_private.notification_test_interval();
   v_row logloom.log_streams;
+  v_tested_at timestamptz;
 begin
   v_row := logloom_private.locked_stream(v_scope, p_stream_id);
-  if v_scope.kind <> 'token' and v_row.held_at is not null then
-    perform logloom_private.refuse('portal.thing_is_held', 'log stream');
-  end if;
-  if v_row.test_requested_at > now() - v_interval then
+  perform
+    logloom_private.require_not_held(v_scope, v_row.held_at, 'log stream'),
+    logloom_private.require_view_of_session(v_scope, v_row.view_id, 'log stream');
+  v_tested_at := greatest(v_row.test_requested_at, (
+    select max(v.tested_at)
+    from logloom.log_views v
+    where v.tenant_id = v_row.tenant_id
+      and v.customer = logloom_private.customer_of_view(v_row.view_id)
+  ));
+  if v_tested_at > now() - v_interval then
     perform logloom_private.refuse_for_now(
-      ceil(extract(epoch from v_row.test_requested_at + v_interval - now()))::integer,
+      ceil(extract(epoch from v_tested_at + v_interval - now()))::integer,
       'streams.tested_just_now', extract(epoch from v_interval)::integer::text
     );
   end if;
+  update logloom.log_views v set tested_at = now()
+  where v.view_id = v_row.view_id and v.customer is not null;
   update logloom.log_streams s
   set test_id = gen_random_uuid(),
     test_requested_at = now(),
@@ -27854,6 +27947,23 @@ begin
       and logloom_private.customer_of_view(s.view_id) is not distinct from p_customer
   ) then
     perform logloom_private.refuse('streams.name_is_taken');
+  end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.require_not_held (
+  p_scope   logloom_private.reading_scope,
+  p_held_at timestamp with time zone,
+  p_what    text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_scope.kind <> 'token' and p_held_at is not null then
+    perform logloom_private.refuse('portal.thing_is_held', p_what);
   end if;
 end;
 $function$;
@@ -27976,6 +28086,14 @@ begin
       where r.tenant_id = p_scope.tenant_id
         and logloom_private.customer_of_view(r.view_id) = p_scope.customer
     ));
+  if exists (
+    select
+    from logloom.alert_rules r
+    where r.tenant_id = p_scope.tenant_id and r.held_at is not null
+      and logloom_private.customer_of_view(r.view_id) = p_scope.customer
+  ) then
+    perform logloom_private.refuse('portal.others_are_held', 'alert rule');
+  end if;
   v_feature := logloom_private.feature_of(p_scope.tenant_id, 'alerts');
   if v_feature."currentCount" >= v_feature."maxCount" then
     perform logloom_private.refuse('portal.plan_is_full', 'alert rule');
@@ -27995,16 +28113,19 @@ declare
   v_max constant integer := (logloom_private.plan_of(p_scope.tenant_id)).max_log_streams;
   v_count bigint;
   v_of_customer bigint;
+  v_is_held boolean;
 begin
   select
     count(*),
-    count(*) filter (
-      where logloom_private.customer_of_view(s.view_id) = p_scope.customer
-    )
-  into v_count, v_of_customer
+    count(*) filter (where v.customer = p_scope.customer),
+    bool_or(s.held_at is not null) filter (where v.customer = p_scope.customer)
+  into v_count, v_of_customer, v_is_held
   from logloom.log_streams s
+  left join logloom.log_views v on v.view_id = s.view_id
   where s.tenant_id = p_scope.tenant_id;
-  if p_scope.customer is not null then
+  if v_is_held then
+    perform logloom_private.refuse('portal.others_are_held', 'log stream');
+  elsif p_scope.customer is not null then
     perform logloom_private.require_room_for_customer(p_scope, 'streams', 2, v_of_customer);
   end if;
   if v_count >= v_max then
@@ -28124,6 +28245,25 @@ begin
     perform logloom_private.refuse('api_keys.view_is_for_reading');
   end if;
   perform logloom_private.hold_view(p_tenant_id, p_view_id);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.require_view_of_session (
+  p_scope   logloom_private.reading_scope,
+  p_view_id uuid,
+  p_what    text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_scope.kind <> 'token'
+    and p_view_id is distinct from logloom_private.view_of_session(p_scope)
+  then
+    perform logloom_private.refuse('portal.thing_is_of_other_session', p_what);
+  end if;
 end;
 $function$;
 
@@ -31778,7 +31918,9 @@ begin
       where s.enabled and s.paused_at is null and s.failing_since is null
     )
   into v_paused, v_lag
-  from logloom.log_streams s;
+  from logloom.log_streams s
+  left join logloom.log_views v on v.view_id = s.view_id
+  where v.customer is null;
   return logloom_private.health_grade(
     null,
     concat_ws(
@@ -32469,7 +32611,9 @@ $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.things_of_customers (
   p_tenant_id text,
-  p_customer  text
+  p_customer  text,
+  p_limit     integer,
+  p_after     uuid
 )
   RETURNS SETOF public.logloom_portal_thing
   LANGUAGE plpgsql
@@ -32483,31 +32627,58 @@ declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.managing_scope(null, 'list_portal_things', p_tenant_id, 'admin');
   v_tenant_id constant text := v_scope.tenant_id;
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_after timestamptz;
 begin
-  return query
-  select v.customer, t.kind, t.thing_id, t.name, t.state, t.maker, t.created_at
-  from logloom.log_views v
-  join (
-    select
-      'stream' as kind, s.view_id, s.stream_id as thing_id, s.name,
-      case when s.held_at is not null then 'held'
-        else (logloom_private.log_stream_of(v_scope, s)).status end as state,
-      s.maker, s.created_at
-    from logloom.log_streams s
-    where s.tenant_id = v_tenant_id
+  select t.created_at into v_after
+  from (
+    select s.created_at, s.view_id from logloom.log_streams s
+    where s.tenant_id = v_tenant_id and s.stream_id = p_after
     union all
-    select
-      'rule', r.view_id, r.rule_id, r.name,
-      case
-      when r.enabled then 'enabled' when r.held_at is null then 'disabled'
-      when logloom_private.maker_may_read(r.tenant_id, r.created_by) then 'held' else 'paused'
+    select r.created_at, r.view_id from logloom.alert_rules r
+    where r.tenant_id = v_tenant_id and r.rule_id = p_after
+  ) t
+  join logloom.log_views v on v.view_id = t.view_id
+  where v.customer = coalesce(p_customer, v.customer);
+  perform logloom_private.page_place(p_after::text, 'thing of a customer', 'thing_id', v_after);
+  return query
+  with page as materialized (
+    select t.*
+    from (
+      -- A subquery, because a join of tables without statistics compares all rows with all.
+      select t.*, (
+        select v.customer from logloom.log_views v where v.view_id = t.view_id
+      ) as customer
+      from (
+        select 'stream' as kind, s.stream_id as thing_id, s.view_id, s.created_at
+        from logloom.log_streams s
+        where s.tenant_id = v_tenant_id
+        union all
+        select 'rule', r.rule_id, r.view_id, r.created_at
+        from logloom.alert_rules r
+        where r.tenant_id = v_tenant_id
+      ) t
+    ) t
+    where t.customer = coalesce(p_customer, t.customer)
+      and (p_after is null or (t.created_at, t.thing_id) < (v_after, p_after))
+    order by t.created_at desc, t.thing_id desc
+    limit v_limit
+  )
+  select
+    p.customer, p.kind, p.thing_id, coalesce(s.name, r.name),
+    case
+      when s.held_at is not null then 'held'
+      when p.kind = 'stream' then (logloom_private.log_stream_of(v_scope, s)).status
+      when r.enabled then 'enabled'
+      when r.held_at is null then 'disabled'
+      when logloom_private.maker_may_read(r.tenant_id, r.created_by) then 'held'
+      else 'paused'
     end,
-    r.created_by, r.created_at
-    from logloom.alert_rules r
-    where r.tenant_id = v_tenant_id
-  ) t on t.view_id = v.view_id
-  where v.tenant_id = v_tenant_id and v.customer is not null
-    and (p_customer is null or v.customer = p_customer);
+    case when p.kind = 'stream' then s.maker else r.created_by end, p.created_at
+  from page p
+  left join logloom.log_streams s on p.kind = 'stream' and s.stream_id = p.thing_id
+  left join logloom.alert_rules r on p.kind = 'rule' and r.rule_id = p.thing_id
+  order by p.created_at desc, p.thing_id desc;
 end;
 $function$;
 
@@ -36253,6 +36424,26 @@ exception when query_canceled then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.view_of_session (
+  p_scope logloom_private.reading_scope
+)
+  RETURNS uuid
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select v.view_id
+    from logloom.portal_sessions s
+    join logloom.log_views v on v.tenant_id = s.tenant_id and v.customer = s.customer
+    where s.tenant_id = p_scope.tenant_id and s.session_id = p_scope.session_id
+      and v.parent_view_id is not distinct from s.view_id
+      and v.query_dsl is not distinct from s.query_dsl
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.views_errors()
   RETURNS SETOF logloom_private.error
   LANGUAGE plpgsql
@@ -37922,21 +38113,9 @@ CREATE OR REPLACE FUNCTION public.list_portal_things (
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
-declare
-  v_things constant public.logloom_portal_thing[] := array(
-    select t from logloom_private.things_of_customers(p_tenant_id, p_customer) t
-  );
-  v_after constant timestamptz := logloom_private.page_place(
-    p_after::text, 'thing of a customer', 'thing_id',
-    (select t.created_at from unnest(v_things) t where t.thing_id = p_after)
-  );
 begin
   return query
-  select t.*
-  from unnest(v_things) t
-  where p_after is null or (t.created_at, t.thing_id) < (v_after, p_after)
-  order by t.created_at desc, t.thing_id desc
-  limit logloom_private.list_limit(p_limit);
+  select t.* from logloom_private.things_of_customers(p_tenant_id, p_customer, p_limit, p_after) t;
 end;
 $function$;
 
@@ -38931,6 +39110,11 @@ CREATE TRIGGER note_ingest_rule
   FOR EACH ROW
   EXECUTE FUNCTION logloom_private.note_ingest_rule();
 
+CREATE TRIGGER pause_things_of_member
+  AFTER DELETE OR UPDATE OF ROLE ON logloom.tenant_members
+  FOR EACH ROW
+  EXECUTE FUNCTION logloom_private.pause_things_of_member();
+
 CREATE CONSTRAINT TRIGGER sql_log_count_left_out
   AFTER INSERT ON logloom_private.sql_log DEFERRABLE INITIALLY DEFERRED
   FOR EACH ROW
@@ -39169,6 +39353,8 @@ COMMENT ON COLUMN "logloom"."log_views"."operations" IS 'The reading operations 
 COMMENT ON COLUMN "logloom"."log_views"."query_dsl" IS 'The query that selects the records of the view, without stages. Null: all records.';
 
 COMMENT ON COLUMN "logloom"."log_views"."shows_since" IS 'When the view was created, or its query or hidden fields last changed. Earlier counts of rules are discarded.';
+
+COMMENT ON COLUMN "logloom"."log_views"."tested_at" IS 'When a log stream in this view of a customer was last tested.';
 
 COMMENT ON COLUMN "logloom"."logs"."received_at" IS 'When the event was committed to the queue.';
 
@@ -40446,7 +40632,7 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."service_operations"() TO "authentic
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."settle_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) TO "service_role";
 
-GRANT EXECUTE ON FUNCTION "logloom_private"."things_of_customers"(text, text) TO "authenticated", "service_role";
+GRANT EXECUTE ON FUNCTION "logloom_private"."things_of_customers"(text, text, integer, uuid) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."trim_space"(text) TO "authenticated", "service_role";
 

@@ -27,7 +27,7 @@ select is(
       and p.proname ~ 'log(s|_|$)'
       and p.proname !~ '^(ingest|delete|read|exchange)_'
       and p.proname !~ 'retention|writer|secret|portal|stream|archive'
-      and p.proname !~ 'log_(view|dashboard|tenant)s?$'
+      and p.proname !~ 'log_(view|dashboard|tenant|plan)s?$'
     except
     select o.operation from logloom_private.reading_operations() o
   ),
