@@ -7,23 +7,42 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_zone constant text := p_recurrence ->> 'time_zone';
+  v_minutes constant integer := p_recurrence -> 'minutes';
+  v_day date;
+  v_from timestamptz;
 begin
-  return exists (
-    select
-    from generate_series(0, 8) n (days_ago)
-    cross join lateral (
-      select (p_at at time zone (p_recurrence ->> 'time_zone'))::date - n.days_ago as day
-    ) d
-    cross join lateral (
-      select
-        (d.day + (p_recurrence ->> 'start')::time) at time zone (p_recurrence ->> 'time_zone') as at
-    ) s
-    where p_recurrence -> 'days' ? to_char(d.day, 'dy')
-      and p_at >= s.at
-      and p_at < s.at + make_interval(mins => (p_recurrence ->> 'minutes')::integer)
-  );
+  v_day := p_at at time zone v_zone;
+  for v_days_ago in 0 .. (v_minutes + 1439) / 1440 + 1 loop
+    v_from := (v_day + (p_recurrence ->> 'start')::time) at time zone v_zone;
+    if p_at >= v_from and p_at < v_from + make_interval(mins => v_minutes)
+      and p_recurrence -> 'days' ? to_char(v_day, 'dy')
+    then
+      return true;
+    end if;
+    v_day := v_day - 1;
+  end loop;
+  return false;
 exception when invalid_parameter_value then
   -- An update removed the zone. Its alerts are sent.
+  return false;
+end;
+$$;
+
+-- True for UTC, and for a name of Area/City form that the database knows. The form excludes zones
+-- such as CEST and A/B+3, which PostgreSQL also takes but without the changes of a place's clocks.
+create function logloom_private.time_zone_is_known(p_time_zone text)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform now() at time zone p_time_zone;
+  return p_time_zone
+    ~ '^(UTC|[A-Za-z_]+(/[A-Za-z_-]+){1,2}|Etc/GMT[+-]([0-9]|1[0-4]))$' is true;
+exception when data_exception then
   return false;
 end;
 $$;
@@ -45,13 +64,11 @@ begin
     or jsonb_typeof(p_recurrence -> 'days') is distinct from 'array'
     or p_recurrence -> 'days' = '[]'
     or not p_recurrence -> 'days' <@ v_days
-    or p_recurrence ->> 'start' ~ '^([01]\d|2[0-3]):[0-5]\d$' is not true
+    or p_recurrence ->> 'start' ~ '^([01][0-9]|2[0-3]):[0-5][0-9]$' is not true
     or jsonb_typeof(p_recurrence -> 'start') <> 'string'
-    or (p_recurrence -> 'minutes')::text ~ '^\d{1,5}$' is not true
+    or (p_recurrence -> 'minutes')::text ~ '^[0-9]{1,5}$' is not true
     or (p_recurrence ->> 'minutes')::integer not between 1 and 10080
-    or not exists (
-      select from pg_timezone_names z where z.name = p_recurrence ->> 'time_zone'
-    )
+    or not logloom_private.time_zone_is_known(p_recurrence ->> 'time_zone')
   then
     perform logloom_private.refuse('alerts.recurrence_is_invalid');
   end if;

@@ -34,12 +34,31 @@ return row(
   p_row.recurrence
 );
 
--- Returns the silence that applies to an alert of a rule and group at a time; null if none does.
+-- Returns the tenant's silences in force at a time.
+create function logloom_private.silences_at(p_tenant_id text, p_at timestamptz)
+returns uuid[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    select s.silence_id
+    from logloom.alert_silences s
+    where s.tenant_id = p_tenant_id
+      and s.starts_at <= p_at
+      and (s.ends_at is null or s.ends_at > p_at)
+      and s.expired_at is null
+      and (s.recurrence is null or logloom_private.recurs_at(s.recurrence, p_at))
+  );
+end;
+$$;
+
+-- Returns the first of p_silences that applies to an alert of a rule and group; null if none does.
 create function logloom_private.silence_of_alert(
-  p_tenant_id text,
   p_rule_id uuid,
   p_group jsonb,
-  p_at timestamptz
+  p_silences uuid[]
 )
 returns uuid
 language plpgsql
@@ -50,11 +69,7 @@ begin
   return (
     select s.silence_id
     from logloom.alert_silences s
-    where s.tenant_id = p_tenant_id
-      and s.starts_at <= p_at
-      and (s.ends_at is null or s.ends_at > p_at)
-      and s.expired_at is null
-      and (s.recurrence is null or logloom_private.recurs_at(s.recurrence, p_at))
+    where s.silence_id = any (p_silences)
       and (s.rule_id is null or s.rule_id = p_rule_id)
       and (s."group" is null or p_group @> s."group")
     order by s.created_at, s.silence_id
@@ -130,7 +145,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role writes silences, which stop messages to others
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_tenant_id constant text := logloom_private.provision_current_tenant(p_tenant_id);
   v_max constant integer := (logloom_private.plan_of(v_tenant_id)).max_alert_silences;
   v_from constant timestamptz := coalesce(
     logloom_private.time_parameter('p_from', p_from), now()

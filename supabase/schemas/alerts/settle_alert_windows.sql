@@ -1,10 +1,12 @@
 -- Fires an alert for a window in which the rule's condition held, unless it is within the cooldown
 -- or the window fired before. Returns whether it fired. The cooldown suppresses repeats: once a
--- message announced the end, the next window in which the condition holds fires.
+-- message announced the end, the next window in which the condition holds fires. An alert that was
+-- silenced suppresses none after its silence. p_silences: those of the tenant in force at p_now.
 create function logloom_private.fire_alert(
   p_rule logloom.alert_rules,
   p_window logloom_private.alert_window,
-  p_now timestamptz
+  p_now timestamptz,
+  p_silences uuid[]
 )
 returns boolean
 language plpgsql
@@ -14,6 +16,8 @@ declare
   v_cooldown constant interval := make_interval(mins => p_rule.cooldown_minutes);
   v_last constant logloom.alert_incidents :=
     logloom_private.last_incident(p_rule.rule_id, p_window."group");
+  v_silence_id constant uuid :=
+    logloom_private.silence_of_alert(p_rule.rule_id, p_window."group", p_silences);
   -- False for a window from before the announced end, which is evaluated again after a late record.
   v_end_was_told constant boolean :=
     v_last.end_told_at is not null and p_window.window_end > v_last.held_until;
@@ -27,6 +31,7 @@ begin
       and (
         h.window_end = p_window.window_end
         or not v_end_was_told
+        and (h.silence_id is null or v_silence_id is not null)
         and h.window_end > p_window.window_end - v_cooldown
         and h.window_end < p_window.window_end + v_cooldown
       )
@@ -42,9 +47,7 @@ begin
     p_rule.tenant_id, p_rule.rule_id, p_now, p_window.value, p_rule.threshold,
     p_window.window_start, p_window.window_end, p_window."group", p_rule.view_id,
     logloom_private.held_incident(p_rule, p_window, p_now, true),
-    logloom_private.silence_of_alert(
-      p_rule.tenant_id, p_rule.rule_id, p_window."group", p_now
-    ),
+    v_silence_id,
     p_window.absent is true
   )
   on conflict (rule_id, window_end, (coalesce(md5("group"::text), ''))) do nothing;
@@ -114,6 +117,8 @@ declare
   v_has_fired boolean;
   v_fired integer := 0;
   v_errors jsonb := '{}';
+  v_silences jsonb := '{}';
+  v_in_force uuid[];
 begin
   for v_told in select t.* from logloom_private.telling_windows(p_windows) t loop
     -- Locked, so that a concurrent change leaves no incident open.
@@ -128,12 +133,23 @@ begin
       );
     end if;
     v_judged := v_rule;
+    -- Once for each tenant: a round can fire many alerts, and a tenant have many silences.
+    if cardinality(v_told.holding) > 0 then
+      if not v_silences ? v_rule.tenant_id then
+        v_silences := v_silences || jsonb_build_object(
+          v_rule.tenant_id, logloom_private.silences_at(v_rule.tenant_id, p_now)
+        );
+      end if;
+      v_in_force := array(
+        select i::uuid from jsonb_array_elements_text(v_silences -> v_rule.tenant_id) i
+      );
+    end if;
     foreach v_window in array v_told.holding loop
       begin
         v_judged.threshold := coalesce(
           logloom_private.threshold_of_window(v_rule, v_window), v_rule.threshold
         );
-        v_has_fired := logloom_private.fire_alert(v_judged, v_window, p_now);
+        v_has_fired := logloom_private.fire_alert(v_judged, v_window, p_now, v_in_force);
         v_fired := v_fired + v_has_fired::integer;
       exception
         when lock_not_available or disk_full then

@@ -38,6 +38,7 @@ declare
   v_minute constant timestamptz := date_trunc('minute', p_now);
   v_rule logloom.alert_rules;
   v_found integer[];
+  v_silences uuid[];
   v_n integer;
   v_fired integer := 0;
 begin
@@ -74,6 +75,7 @@ begin
       using p_events, v_rule.tenant_id,
         (select min(t) from unnest(p_events) e, unnest(e.times) t),
         (select max(t) from unnest(p_events) e, unnest(e.times) t);
+      v_silences := logloom_private.silences_at(v_rule.tenant_id, p_now);
       foreach v_n in array v_found[:v_max] loop
         v_fired := v_fired + logloom_private.fire_alert(
           v_rule,
@@ -85,7 +87,7 @@ begin
             from logloom.error_groups g
             where g.tenant_id = v_rule.tenant_id and g.fingerprint = p_events[v_n].fingerprint
           ),
-          p_now
+          p_now, v_silences
         )::integer;
       end loop;
       update logloom.alert_rules r

@@ -267,7 +267,7 @@ begin
   from logloom_private.enqueue_notifications(
     v_rule, 'recovery', v_end, logloom_private.recovery_body(v_rule, new),
     logloom_private.silence_of_alert(
-      new.tenant_id, new.rule_id, new."group", new.resolved_at
+      new.rule_id, new."group", logloom_private.silences_at(new.tenant_id, new.resolved_at)
     ) is not null
   );
   if found then

@@ -3,7 +3,7 @@ begin;
 set local timezone = 'UTC';
 \ir ../actors.psql
 \ir rounds.psql
-select plan(13);
+select plan(17);
 
 create function pg_temp.recurrence(
   p_days text, p_start text, p_minutes integer, p_zone text = 'Europe/Berlin'
@@ -41,6 +41,17 @@ from (
       null, 'occurrences of a week leave no gap')
 ) c (recurrence, first, last, changes, description);
 
+select is(
+  array(
+    select z
+    from unnest('{UTC,Europe/Berlin,Etc/GMT+3,America/Argentina/Buenos_Aires,Mars/Base,Mars/Base+3,
+      Etc/GMT+99,CEST,EST5EDT,localtime,Factory,posixrules,<+03>-3}'::text[]) z
+    where logloom_private.time_zone_is_known(z)
+  ),
+  '{UTC,Europe/Berlin,Etc/GMT+3,America/Argentina/Buenos_Aires}',
+  'only names of areas with their cities are time zones'
+);
+
 -- Alerts in an occurrence are silenced, others are sent.
 select pg_temp.rule('wanted', 'gt', 0, 1, 0, 'loud') \g /dev/null
 update logloom.alert_rules set notification_destinations = '{webhook}',
@@ -75,6 +86,33 @@ select results_eq(
 select is(
   (select count(*)::integer from logloom_private.notifications), 1, 'and only the other is sent'
 );
+
+-- A problem that lasts longer than a silence is sent after it, whatever the cooldown.
+update logloom.alert_rules set cooldown_minutes = 1440 where name = 'loud';
+delete from logloom.alert_history where true;
+update logloom.alert_silences set recurrence = recurrence || '{"start": "12:30", "minutes": 10}'
+where true;
+insert into logloom.alert_silences (tenant_id, starts_at, ends_at, created_by)
+values ('acme', '2026-03-03 12:42Z', '2026-03-03 12:43Z', 'alice');
+select pg_temp.arrive('12:' || m || ':10', 'wanted') from generate_series(30, 38) m \g /dev/null
+select pg_temp.round('12:39') \g /dev/null
+select pg_temp.arrive('12:40:10', 'wanted');
+select pg_temp.round('12:41') \g /dev/null
+select results_eq(
+  $$select to_char(h.window_end, 'HH24:MI'), h.silence_id is null
+    from logloom.alert_history h order by 1$$,
+  $$values ('12:31', false), ('12:41', true)$$, 'after an occurrence the alert is sent'
+);
+delete from logloom.alert_history where true;
+select pg_temp.arrive('12:41:10', 'wanted');
+select pg_temp.round('12:42') \g /dev/null
+select pg_temp.arrive('12:42:10', 'wanted');
+select pg_temp.round('12:43') \g /dev/null
+select results_eq(
+  $$select to_char(h.window_end, 'HH24:MI'), h.silence_id is null
+    from logloom.alert_history h order by 1$$,
+  $$values ('12:42', false), ('12:43', true)$$, 'and after a silence that does not recur'
+);
 select is(
   logloom_private.recurs_at(pg_temp.recurrence('["mon"]', '00:00', 10080, 'Mars/Base'), now()),
   false, 'a zone that an update removed silences nothing'
@@ -89,5 +127,10 @@ from unnest(array[
   pg_temp.recurrence('["monday"]', '02:00', 1), pg_temp.recurrence('["mon"]', '24:00', 1),
   pg_temp.recurrence('["mon"]', '02:00', 10081), pg_temp.recurrence('["mon"]', '02:00', 1, 'CEST')
 ]) c;
+select pg_temp.act_as_user('fresh', 'zoe');
+select is(
+  (public.create_alert_silence('{}', p_to => '2099-01-01')).tenant_id, 'fresh',
+  'a silence can be a tenant''s first write'
+);
 select * from finish();
 rollback;
