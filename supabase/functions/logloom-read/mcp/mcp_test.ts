@@ -486,7 +486,7 @@ Deno.test("proposed files are checked by a preview, and written as YAML with var
       "query_dsl": "level:error $\${HOME}\\u202e",
       "threshold": 5,
       "secrets": {
-        "slack_url": "\${API_5XX_SLACK_URL}"
+        "slack_url": "\${SECRET_API_5XX_SLACK_URL}"
       }
     }
 silences:
@@ -524,4 +524,24 @@ Deno.test("a proposal names the thing that is wrong, and says if nobody checked 
     changes: null,
     unchecked: "An API key only reads. `logloom diff` checks the file.",
   });
+  const many = Array(20).fill({ ...things[0], fields: { query_dsl: "a".repeat(1000) } });
+  assert.equal(
+    textOf(await call("propose_files", { things: many })),
+    "The file is too large: propose fewer things.",
+  );
+});
+
+Deno.test("a proposed file is not cut, and may remove all retention rules", async () => {
+  const query = "a".repeat(9000);
+  const change = { fields: { query_dsl: { new: query } } };
+  const { call } = await connected(() => Response.json([change, change, change]));
+  const things = [
+    { type: "retention_rules", name: "retention_rules", fields: {} },
+    { type: "views", name: "a", fields: { query_dsl: query } },
+  ];
+  const { untrusted } = structureOf(await call("propose_files", { things }));
+  assert.equal(
+    (untrusted as { yaml: string }).yaml,
+    `views:\n  - {\n      "name": "a",\n      "query_dsl": "${query}"\n    }\nretention_rules: []\n`,
+  );
 });

@@ -1,6 +1,7 @@
 import { withEscapes } from "../../_shared/hidden_characters.ts";
+import { secretVariables } from "../../_shared/secret_variables.ts";
 import * as output from "./output_schemas.ts";
-import { isObject, Refused } from "./tool_answer.ts";
+import { isObject, maxAnswer, Refused } from "./tool_answer.ts";
 import type { Given, Read, Tool } from "./tool_definition.ts";
 
 /** A thing as preview_tenant_files takes it. */
@@ -58,7 +59,13 @@ export const proposeFiles: Tool = {
     // The schema of the tool checked them.
     const given = things as readonly Thing[];
     if (JSON.stringify(given).includes("\\u0000")) throw new Refused("things has a NUL");
-    return { yaml: yamlOf(given), ...await checked(given, read) };
+    const yaml = yamlOf(given);
+    // The answer has it twice, and needs room for the changes.
+    const json = JSON.stringify(yaml);
+    if (json.length + JSON.stringify(json).length > maxAnswer * 2 / 3) {
+      throw new Refused("The file is too large: propose fewer things.");
+    }
+    return { yaml, ...await checked(given, read) };
   },
 };
 
@@ -85,18 +92,22 @@ async function checked(things: readonly Thing[], read: Read) {
 
 /** The things as a file. Its items are JSON, which is YAML, too. */
 function yamlOf(things: readonly Thing[]): string {
+  const variables = secretVariables(things);
   return types.map((type) => {
-    const items = things.filter((thing) => thing.type === type).flatMap(itemsOf);
-    return items.length === 0
-      ? ""
-      : `${type}:\n${items.map((item) => `  - ${json(item)}\n`).join("")}`;
+    const ofType = things.filter((thing) => thing.type === type);
+    const items = ofType.flatMap((thing) => itemsOf(thing, variables.get(thing)!));
+    if (items.length === 0) return ofType.length === 0 ? "" : `${type}: []\n`;
+    return `${type}:\n${items.map((item) => `  - ${json(item)}\n`).join("")}`;
   }).join("");
 }
 
-function itemsOf({ type, name, renamed_from, fields }: Thing): unknown[] {
+function itemsOf(
+  { type, name, renamed_from, fields }: Thing,
+  variables: Record<string, string>,
+): unknown[] {
   if (type === "retention_rules") return Array.isArray(fields.rules) ? fields.rules : [];
   const secrets = isObject(fields.secrets)
-    ? { secrets: mapped(fields.secrets, (secret) => `\0${variable(name, secret)}`) }
+    ? { secrets: mapped(fields.secrets, (secret) => `\0${variables[secret]}`) }
     : {};
   return [{ [keys[type] ?? "name"]: name, renamed_from, ...fields, ...secrets }];
 }
@@ -106,10 +117,6 @@ function json(item: unknown): string {
   const text = JSON.stringify(item, null, 2).replaceAll("\n", "\n    ")
     .replace(/\$(?=\{\w+\})/g, "$$$$").replace(/"\\u0000(\w+)"/g, '"${$1}"');
   return withEscapes(text);
-}
-
-function variable(name: string, secret: string): string {
-  return `${name}_${secret}`.toUpperCase().replace(/\W+/g, "_").replace(/^(?![A-Z])/, "X");
 }
 
 function mapped(members: object, map: (name: string) => string) {

@@ -4,6 +4,7 @@ import {
   hidden,
   withEscapes,
 } from "../../../../../supabase/functions/_shared/hidden_characters.ts";
+import { secretVariables } from "../../../../../supabase/functions/_shared/secret_variables.ts";
 import type { FileDocument, Json } from "../../read/types.ts";
 import { fileSchema, fileTypes } from "./file_schema.ts";
 
@@ -18,7 +19,7 @@ const exactNumber: ScalarTag = {
 /** Returns the files for what a tenant has: a YAML file for each type, and the schema for editors. */
 export function filesOf(documents: readonly FileDocument[]): Map<string, string> {
   const files = new Map<string, string>();
-  const variables = variablesOf(documents);
+  const variables = secretVariables(documents);
   for (const [type, { key, row, fields: known }] of Object.entries(fileTypes)) {
     const items = documents.filter((document) => document.type === type).map((
       document,
@@ -27,7 +28,9 @@ export function filesOf(documents: readonly FileDocument[]): Map<string, string>
       ...Object.fromEntries(
         Object.keys(known).filter((field) => field in document.fields).map((field) => [
           field,
-          field === "secrets" ? variables.get(document) : escaped(document.fields[field]),
+          field === "secrets"
+            ? mapped(variables.get(document)!, (variable) => `\${${variable}}`)
+            : escaped(document.fields[field]),
         ]),
       ),
     }));
@@ -38,6 +41,10 @@ export function filesOf(documents: readonly FileDocument[]): Map<string, string>
   }
   files.set("schema.json", `${JSON.stringify(fileSchema(), null, 2)}\n`);
   return files;
+}
+
+function mapped(members: Record<string, string>, map: (value: string) => string) {
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, map(value)]));
 }
 
 /** Rows with their members in this order. */
@@ -70,26 +77,6 @@ export function filesLeft(
     const { contents } = parseDocument(present.get(name)!);
     return isMap(contents) && contents.items.some(({ key }) => types.includes(String(key)));
   });
-}
-
-/**
- * Secrets become names of environment variables, such as API_ERRORS_SLACK_URL. Two names that would be equal get a
- * number, in the order of their things' names.
- */
-function variablesOf(documents: readonly FileDocument[]): Map<FileDocument, Json> {
-  const used = new Set<string>();
-  const byName = [...documents].sort((a, b) => a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
-  return new Map(byName.map((document) => {
-    const secrets = Object.keys(document.fields.secrets ?? {}).sort().map((secret) => {
-      const wanted = `${document.name}_${secret}`.toUpperCase().replace(/\W+/g, "_")
-        .replace(/^(?![A-Z])/, "X");
-      let variable = wanted;
-      for (let n = 2; used.has(variable); n++) variable = `${wanted}_${n}`;
-      used.add(variable);
-      return [secret, `\${${variable}}`];
-    });
-    return [document, Object.fromEntries(secrets)];
-  }));
 }
 
 /** A text of the service that looks like a variable stays a text. Names of members have no variables. */

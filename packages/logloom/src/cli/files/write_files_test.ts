@@ -68,12 +68,12 @@ Deno.test("each secret has a variable of its own, by the order of names", () => 
   const documents = names.map((name) => ({ type: "alert_rules", name, fields: { secrets } }));
   const text = filesOf(documents).get("alert_rules.yaml")!;
   assert.deepEqual([...text.matchAll(/slack_url: (.*)/g)].map(([, variable]) => variable), [
-    "${API_ERRORS_SLACK_URL_3}",
-    "${API_ERRORS_SLACK_URL_2}",
-    "${X__SLACK_URL_2}",
-    "${X__SLACK_URL}",
-    "${X5XX_SLACK_URL}",
-    "${API_ERRORS_SLACK_URL}",
+    "${SECRET_API_ERRORS_SLACK_URL_3}",
+    "${SECRET_API_ERRORS_SLACK_URL_2}",
+    "${SECRET_SLACK_URL_2}",
+    "${SECRET_SLACK_URL}",
+    "${SECRET_5XX_SLACK_URL}",
+    "${SECRET_API_ERRORS_SLACK_URL}",
   ]);
 });
 
