@@ -14,14 +14,14 @@ const tenantFile = `alert_rules:
     window_minutes: 5
     cooldown_minutes: 30
     notification_destinations: [slack]
-    secrets: { slack_url: "\${SLACK_URL}" }
+    secrets: { slack_url: "\${SECRET_SLACK_URL}" }
 saved_searches:
   - name: Errors
     query_dsl: level:error
     description: |
       Costs $\${5} each.
 `;
-const SLACK_URL = "https://hooks.slack.com/services/T/B/x";
+const SECRET_SLACK_URL = "https://hooks.slack.com/services/T/B/x";
 
 /** A folder of files, and the commands of a user in it. */
 async function workplace(token: string) {
@@ -33,8 +33,8 @@ async function workplace(token: string) {
       const env = {
         LOGLOOM_URL: stack.url,
         LOGLOOM_TOKEN: token,
-        SLACK_URL,
-        HASH_KEY: "a key",
+        SECRET_SLACK_URL,
+        SECRET_HASH_KEY: "a key",
         limit: "10",
       };
       const { code, out, err } = await runCommand([command, folder.path, ...args], env);
@@ -79,7 +79,7 @@ Deno.test("files are applied once, changed, pulled and pruned", async () => {
   const pulled = await Deno.readTextFile(`${place.path}/alert_rules.yaml`);
   const start = "# yaml-language-server: $schema=schema.json\nalert_rules:\n  - name: API errors\n";
   assert.ok(pulled.startsWith(start));
-  assert.ok(pulled.endsWith("    secrets:\n      slack_url: ${API_ERRORS_SLACK_URL}\n"));
+  assert.ok(pulled.endsWith("    secrets:\n      slack_url: ${SECRET_API_ERRORS_SLACK_URL}\n"));
   await place.write("alert_rules.yaml", "alert_rules:\n");
   assert.deepEqual(await place.run("apply", "--prune"), {
     code: 0,
@@ -131,7 +131,10 @@ Deno.test("the same rule is made for several tenants, by the service role", asyn
     "tenants.yaml",
     `tenants:\n  ${first}: { limit: 20 }\n  ${second}: { limit: 30 }\n`,
   );
-  assert.match((await place.run("apply", "--tenant", "tenant-*")).text, /\n2 created\n$/);
+  const unknown = / there is no such tenant: --create-tenants creates it\.\n/;
+  assert.match((await place.run("diff", "--tenant", first)).text, unknown);
+  const all = ["--tenant", "tenant-*", "--create-tenants"];
+  assert.match((await place.run("apply", ...all)).text, /\n2 created\n$/);
   for (const [{ client }, threshold] of [[users[0], 20], [users[1], 30]] as const) {
     const rules = await Array.fromAsync(client.list("list_alert_rules"));
     assert.deepEqual(rules.map((rule) => rule.threshold), [threshold]);
@@ -154,7 +157,7 @@ retention_rules:
 ingest_rules:
   - name: Mask cards
     action: { type: mask, what: [card], in: everywhere, hash: true }
-    secrets: { hash_key: "\${HASH_KEY}" }
+    secrets: { hash_key: "\${SECRET_HASH_KEY}" }
   - name: No pings
     condition: "@path:/ping"
     action: { type: drop }
@@ -200,7 +203,8 @@ Deno.test("plans are pulled and applied by the service role alone", async () => 
   assert.equal((await place.run("apply")).text.split("\n").at(-2), "1 created");
   assert.equal((await place.run("apply")).text, "No differences.\n");
   await place.write("plans.yaml", `plans:\n  - { plan_id: ${id}, max_alerts: many }\n`);
-  const wrong = `logloom: Invalid plan ${id}: invalid input syntax for type integer: "many"\n`;
+  const wrong =
+    `logloom: plans.yaml:2: ${id}: Invalid plan ${id}: invalid input syntax for type integer: "many"\n`;
   assert.ok((await place.run("apply")).text.startsWith(wrong));
   await place.write("plans.yaml", plans);
   assert.ok((await place.run("diff", "--prune")).text.includes(`- plans ${id}\n`));

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Cli, type Command, newCommand } from "../command_line.ts";
 import { exitCodes, Failure } from "../failure.ts";
@@ -8,7 +8,7 @@ import { harmless, jsonLine } from "../format_lines.ts";
 import { openReader, type TargetOptions, withTarget } from "../project_options.ts";
 import { changeLines, changesOf, planChangesOf, setPlans, tenantsOf } from "../files/changes.ts";
 import { fileTypes, tenantTypes } from "../files/file_schema.ts";
-import { readFiles } from "../files/read_files.ts";
+import { readFiles, textOf } from "../files/read_files.ts";
 import { filesLeft, filesOf } from "../files/write_files.ts";
 
 interface Options extends TargetOptions {
@@ -18,6 +18,7 @@ interface Options extends TargetOptions {
   check?: true;
   dryRun?: true;
   overwrite?: true;
+  createTenants?: true;
   only?: string;
 }
 
@@ -55,12 +56,20 @@ are the project's: only its secret key reads and changes them, and a pull needs 
       }
       const files = filesOf(documents);
       const present = new Map<string, string>();
-      for (const name of there) present.set(name, await readFile(join(path, name), "utf8"));
+      for (const name of there) {
+        present.set(name, await textOf(join(path, name), join(folder, name)));
+      }
       const left = filesLeft(present, files, types ?? tenantTypes).join(", ");
       if (left !== "") {
         throw new Failure(
           `${left} would contradict the pulled files: remove what is not pulled, or choose other ` +
             "types with --only.",
+        );
+      }
+      for (const [n, { type, name }] of documents.entries()) {
+        if (documents.findIndex((one) => one.type === type && one.name === name) === n) continue;
+        console.error(
+          harmless(`logloom: several ${type} have the name ${name}: apply refuses it.`),
         );
       }
       await mkdir(path, { recursive: true });
@@ -100,6 +109,7 @@ function withFiles(command: Command): Command {
     .argument("[folder]", folderText, usualFolder)
     .option("--prune", "delete what is not in the files, of the types that they have")
     .option("--tenant <id>", "one tenant, or a pattern such as 'acme*'; else all in the files")
+    .option("--create-tenants", "also create tenants that do not exist")
     .option("--json", "a change as a JSON object a line");
 }
 
@@ -114,6 +124,7 @@ async function run(
   const hasPlans = files.types.includes("plans") && options.tenant === undefined;
   const hasTenants = !hasPlans || files.types.length > 1;
   const comparison = {
+    createsTenants: options.createTenants === true,
     isApplied,
     isPruned: options.prune === true,
     reader: await openReader(cli, options),

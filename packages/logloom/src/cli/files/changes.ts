@@ -10,6 +10,8 @@ import { sealed } from "./seal.ts";
 
 /** Compares files with tenants, or makes tenants like them. */
 export interface Comparison {
+  /** Without it a tenant that does not exist is refused: its id may be misspelt. */
+  readonly createsTenants: boolean;
   readonly isApplied: boolean;
   readonly isPruned: boolean;
   readonly reader: Reader;
@@ -32,7 +34,13 @@ export async function changesOf(
   tenant: string | undefined,
   comparison: Comparison,
 ): Promise<FileChange[]> {
-  const { isApplied, isPruned, reader, signal } = comparison;
+  const { createsTenants, isApplied, isPruned, reader, signal } = comparison;
+  if (tenant !== undefined && !createsTenants) {
+    await reader.call("get_tenant_settings", { p_tenant_id: tenant }, { signal }).catch((error) => {
+      if (!(error instanceof LogloomError) || error.status !== 404) throw error;
+      throw new Failure("there is no such tenant: --create-tenants creates it.");
+    });
+  }
   const variables = files.tenants.get(tenant ?? "") ?? {};
   const items = files.items.filter(({ type }) => type !== "plans");
   const documents: FileDocument[] = [];
@@ -46,11 +54,7 @@ export async function changesOf(
   };
   const operation = isApplied ? "apply_tenant_files" : "preview_tenant_files";
   const call = () => reader.call(operation, parameters, { signal, patienceMs });
-  return await whenFree(call, signal).catch((error) => {
-    throw error instanceof LogloomError && error.document !== null
-      ? new Failure(placed(error, items[error.document], documents[error.document]))
-      : error;
-  });
+  return await whenFree(call, signal).catch(placing(items, documents));
 }
 
 /** The changes of the project's plans. */
@@ -67,7 +71,9 @@ export async function planChangesOf(
       .filter((name) => documents.every((document) => document.name !== name)),
     p_dry_run: !isApplied,
   };
-  return (await whenFree(() => setPlans(reader, parameters, signal), signal)).changes;
+  const { changes } = await whenFree(() => setPlans(reader, parameters, signal), signal)
+    .catch(placing(items, documents));
+  return changes;
 }
 
 /** Calls set_log_plans, which without parameters only lists the plans. */
@@ -104,6 +110,15 @@ async function whenFree<Answer>(
       await pause(error.retryAfterMs, signal);
     }
   }
+}
+
+/** Throws an error of the service with the line of its document. */
+function placing(items: readonly FileItem[], documents: readonly FileDocument[]) {
+  return (error: unknown): never => {
+    throw error instanceof LogloomError && error.document !== null
+      ? new Failure(placed(error, items[error.document], documents[error.document]))
+      : error;
+  };
 }
 
 /** Says an error of the service with its line in the files. */

@@ -8,7 +8,8 @@ async function apply(...answers: Response[]) {
   const fetch = () => Promise.resolve(answers[asked++]);
   const reader = createReader({ url: "http://localhost", token: "a", fetch });
   const { signal } = new AbortController();
-  const comparison = { isApplied: true, isPruned: false, reader, signal } as const;
+  const options = { createsTenants: false, isApplied: true, isPruned: false };
+  const comparison = { ...options, reader, signal };
   const changes = changesOf({ items: [], types: [], tenants: new Map() }, undefined, comparison);
   return await changes.then((changes) => ({ changes, asked }), ({ status }) => ({ status, asked }));
 }

@@ -86,11 +86,13 @@ export const tenantTypes: readonly string[] = Object.keys(fileTypes).filter((typ
 /** The JSON Schema of our files, for editors. A variable such as ${LIMIT} may stand for any value. */
 export function fileSchema(): Record<string, unknown> {
   const variable = { type: "string", pattern: "^\\$\\{\\w+\\}$" };
+  const none = { type: "null" };
   const schemaOf = (what: string) => ({
-    anyOf: [what.includes("|") ? { enum: what.split("|") } : { type: what }, variable],
+    anyOf: [what.includes("|") ? { enum: what.split("|") } : { type: what }, variable, none],
   });
   const lists = Object.entries(fileTypes).map(([type, { key, row, fields }]) => {
-    const members = row ?? { [key]: "string", renamed_from: "string", ...fields };
+    const renamed = type === "plans" ? {} : { renamed_from: "string" };
+    const members = row ?? { [key]: "string", ...renamed, ...fields };
     const properties = Object.fromEntries(
       Object.entries(members).map(([name, what]) => [name, schemaOf(what)]),
     );

@@ -36,7 +36,7 @@ export async function readFiles(folder: string, shown: string): Promise<Files> {
   const tenants = new Map<string, Variables>();
   for (const name of names.filter((name) => /\.ya?ml$/.test(name)).sort()) {
     const lines = new LineCounter();
-    const document = parseDocument(await readFile(join(folder, name), "utf8"), {
+    const document = parseDocument(await textOf(join(folder, name), `${shown}/${name}`), {
       lineCounter: lines,
       prettyErrors: false,
     });
@@ -44,12 +44,18 @@ export async function readFiles(folder: string, shown: string): Promise<Files> {
     const fail = (node: { range?: readonly number[] | null } | null, what: string): never => {
       throw new Failure(`${at(node?.range?.[0] ?? 0)}: ${what}.`);
     };
-    for (const { pos, message } of document.errors) throw new Failure(`${at(pos[0])}: ${message}`);
+    if (document.directives?.yaml.version === "1.1") fail(null, "a file is YAML 1.2, not 1.1");
+    for (const { pos, message } of [...document.errors, ...document.warnings]) {
+      throw new Failure(`${at(pos[0])}: ${message}`);
+    }
     visit(document, {
       Alias: (_, alias) => fail(alias, "anchors and aliases are not used here"),
       Scalar(role, scalar) {
         const { source = "", value } = scalar;
-        if (typeof value === "string") return;
+        if (typeof value === "string") {
+          if (!value.includes("\0") && value.isWellFormed()) return;
+          fail(scalar, "a text has a NUL or half a surrogate pair");
+        }
         const text = `${value ?? ""}`;
         if (role === "key" ? text !== source : typeof value === "number" && !isFinite(value)) {
           fail(scalar, `${source} would become ${text || "empty"}: put it in quotes`);
@@ -64,7 +70,10 @@ export async function readFiles(folder: string, shown: string): Promise<Files> {
     }
     for (const { key, value } of contents.items) {
       const type = String(key);
-      if (type === "tenants" && isMap<Node, Node>(value)) {
+      if (type === "tenants") {
+        if (!isMap<Node, Node>(value)) {
+          return fail(key, "tenants has ids and their variables, such as acme: { limit: 10 }");
+        }
         for (const { key, value: variables } of value.items) {
           const given = variables === null ? null : withNumbers(variables.toJS(document));
           if (given !== null && typeof given !== "object") fail(key, "a tenant has variables");
@@ -103,6 +112,15 @@ export async function readFiles(folder: string, shown: string): Promise<Files> {
   return { items, types: [...types], tenants };
 }
 
+/** The text of a file. Fails unless it is UTF-8. */
+export async function textOf(path: string, shown: string): Promise<string> {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
+  } catch {
+    throw new Failure(`${shown} cannot be read: it is not a file with UTF-8.`);
+  }
+}
+
 /** A number of YAML with more digits than JavaScript keeps. The parser returns it as it is. */
 class Digits {
   constructor(readonly text: string) {}
@@ -123,13 +141,14 @@ function withNumbers(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withNumbers(one)]));
 }
 
-/** Replaces ${NAME} in all texts of an item: by a variable of the tenant, or else of the environment. */
+/**
+ * Replaces ${NAME} in all texts of an item: by a variable of the tenant, or else of the environment. A tenant's variable
+ * may name variables of the environment.
+ */
 export function documentOf(item: FileItem, variables: Variables): FileDocument {
   const { key } = fileTypes[item.type];
-  const { [key]: name, renamed_from, ...fields } = replaced(
-    withNumbers(item.node.toJSON()) as Json,
-    "",
-  ) as {
+  const json = withNumbers(item.node.toJSON()) as Json;
+  const { [key]: name, renamed_from, ...fields } = replaced(json, "", variables) as {
     [member: string]: Json;
   };
   if (name === undefined || name === null) throw new Failure(`${item.place()}: ${key} is missing.`);
@@ -145,38 +164,40 @@ export function documentOf(item: FileItem, variables: Variables): FileDocument {
     throw new Failure(`${item.place(member)}: ${member} is a text: put it in quotes.`);
   }
 
-  function replaced(value: Json, member: string): Json {
-    if (typeof value === "string") return replacedText(value, member);
-    if (Array.isArray(value)) return value.map((one) => replaced(one, member));
+  function replaced(value: Json, member: string, given: Variables): Json {
+    if (typeof value === "string") return replacedText(value, member, given);
+    if (Array.isArray(value)) return value.map((one) => replaced(one, member, given));
     if (typeof value !== "object" || value === null || value instanceof ExactNumber) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([name, one]) => [name, replaced(one, member || name)]),
+      Object.entries(value).map(([name, one]) => [name, replaced(one, member || name, given)]),
     );
   }
 
-  function replacedText(text: string, member: string): Json {
+  function replacedText(text: string, member: string, given: Variables): Json {
     const [, whole] = /^\$\{(\w+)\}$/.exec(text) ?? [];
-    if (whole !== undefined) return valueOf(whole, member);
+    if (whole !== undefined) return valueOf(whole, member, given);
     return text.replace(
       /\$?\$\{(\w+)\}/g,
-      (found, name) => found.startsWith("$$") ? found.slice(1) : partOf(name, member),
+      (found, name) => found.startsWith("$$") ? found.slice(1) : partOf(name, member, given),
     );
   }
 
-  function partOf(name: string, member: string): string {
-    const value = valueOf(name, member);
+  function partOf(name: string, member: string, given: Variables): string {
+    const value = valueOf(name, member, given);
     if (typeof value !== "object" || value instanceof ExactNumber) return String(value);
     throw new Failure(`${item.place(member)}: ${name} is not a text: it cannot be part of one.`);
   }
 
-  function valueOf(name: string, member: string): Json {
-    const value = Object.hasOwn(variables, name) ? variables[name] : process.env[name] || undefined;
-    if (value !== undefined) return value;
-    throw new Failure(
-      `${
-        item.place(member)
-      }: there is no variable ${name}: set it in the environment, or for the ` +
-        "tenant.",
-    );
+  function valueOf(name: string, member: string, given: Variables): Json {
+    if (Object.hasOwn(given, name)) return replaced(given[name], member, {});
+    const fail = (what: string) => {
+      throw new Failure(`${item.place(member)}: ${what}.`);
+    };
+    // Else a file that others wrote could send the token of whoever applies it.
+    if (member === "secrets" && !name.startsWith("SECRET_")) {
+      fail(`variables of secrets begin with SECRET_: rename ${name} to SECRET_${name}`);
+    }
+    return process.env[name] ||
+      fail(`there is no variable ${name}: set it in the environment, or for the tenant`);
   }
 }

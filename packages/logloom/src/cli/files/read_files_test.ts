@@ -5,10 +5,11 @@ import { Failure } from "../failure.ts";
 import { documentOf, readFiles } from "./read_files.ts";
 
 /** The documents of a file, or why it is refused. */
-async function read(text: string) {
+async function read(text: string | Uint8Array) {
   const folder = await Deno.makeTempDir();
   try {
-    await Deno.writeTextFile(`${folder}/all.yaml`, text);
+    const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
+    await Deno.writeFile(`${folder}/all.yaml`, bytes);
     const { items, tenants } = await readFiles(folder, "files");
     return items.map((item) => documentOf(item, tenants.get("acme") ?? {}));
   } catch (error) {
@@ -20,6 +21,29 @@ async function read(text: string) {
 }
 
 const rule = (members: string) => `alert_rules:\n  - name: a\n    ${members}\n`;
+
+Deno.test("variables of secrets begin with SECRET_, and are replaced once", async () => {
+  const tenant = (hook: string) => `tenants: { acme: { hook: "${hook}" } }\n`;
+  const secret = rule("secrets: { slack_url: '${hook}' }");
+  const told = "files/all.yaml:4: variables of secrets begin with SECRET_: rename PATH to ";
+  assert.equal(await read(tenant("${PATH}") + secret), `${told}SECRET_PATH.`);
+  Deno.env.set("SECRET_HOOK", "https://a.example/${PATH}");
+  const [{ fields }] = await read(tenant("${SECRET_HOOK}?") + secret) as FileDocument[];
+  assert.deepEqual(fields.secrets, { slack_url: "https://a.example/${PATH}?" });
+});
+
+Deno.test("what cannot be read is refused with its line", async () => {
+  const refused: [text: string, told: string][] = [
+    [rule('description: "a\\0"'), "3: a text has a NUL or half a surrogate pair."],
+    [rule('description: "\\ud800"'), "3: a text has a NUL or half a surrogate pair."],
+    [rule("description: !env HOME"), "3: Unresolved tag: !env"],
+    ["tenants: [acme]\n", "1: tenants has ids and their variables, such as acme: { limit: 10 }."],
+  ];
+  for (const [text, told] of refused) assert.equal(await read(text), `files/all.yaml:${told}`);
+  const latin1 = Uint8Array.from([0x23, 0xe9]);
+  const told = "files/all.yaml cannot be read: it is not a file with UTF-8.";
+  assert.equal(await read(latin1), told);
+});
 
 Deno.test("a number keeps all digits, and one that is none is refused with its line", async () => {
   const refused: [written: string, becomes: string][] = [["1e400", "Infinity"], [".nan", "NaN"]];

@@ -14,10 +14,12 @@ export async function sealed(
   signal: AbortSignal,
 ): Promise<FileDocument> {
   const { sealer } = fileTypes[item.type];
-  const given = document.fields.secrets as Record<string, string> | undefined;
-  if (sealer === undefined || given === undefined || Object.keys(given).length === 0) {
-    return document;
+  const given = document.fields.secrets as Record<string, string> | null | undefined;
+  if (sealer === undefined || given === undefined) return document;
+  if (typeof given !== "object" || Array.isArray(given) || given === null) {
+    throw new Failure(`${item.place("secrets")}: secrets has names and variables.`);
   }
+  if (Object.keys(given).length === 0) return document;
   const secrets = await reader.seal(sealer, given, { signal, tenantId }).catch((error) => {
     signal.throwIfAborted();
     throw new Failure(`${item.place("secrets")}: ${harmless(`${error.message}`)}.`);
