@@ -167,7 +167,8 @@ begin
           from unnest(p_type.sent_fields) f
         )
       ) || jsonb_build_object(
-        'p_' || p_type.id_member, p_thing -> 'id', 'p_secrets', nullif(v_secrets, '{}')
+        'p_' || p_type.id_member, p_thing -> 'id', 'p_secrets', nullif(v_secrets, '{}'),
+        'p_from', p_thing -> 'starts_at'
       )
     ) o (answer);
     -- What the operation made of the fields: it may trim texts or sort lists.

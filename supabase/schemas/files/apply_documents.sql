@@ -1,7 +1,9 @@
 -- Deletes the things of the types p_pruned_types that are not in p_described, as "type id …".
--- p_things: the things of types that are already known. Errors name the thing.
+-- p_things: the things of types that are already known. Errors name the thing. A rule that a
+-- silence in p_documents names stays: the next call would refuse that document.
 create function logloom_private.prune_files(
   p_tenant_id text,
+  p_documents jsonb,
   p_pruned_types text[],
   p_described text[],
   p_things jsonb
@@ -32,6 +34,11 @@ begin
       ) t
       where v_type.type || ' id ' || (t ->> 'id') <> all (p_described)
     loop
+      if v_type.type = 'alert_rules' and p_documents @> jsonb_build_array(jsonb_build_object(
+        'type', 'silences', 'fields', jsonb_build_object('rule', v_thing -> 'name')
+      )) then
+        perform logloom_private.refuse('files.rule_is_named');
+      end if;
       perform logloom_private.call_operation(v_type.deletes, jsonb_build_object(
         'p_' || v_type.id_member, v_thing -> 'id', 'p_tenant_id', p_tenant_id
       ));
@@ -51,6 +58,30 @@ exception when others then
     v_state, format('%s, to be deleted from %s: %s', v_thing ->> 'name', v_type.type, sqlerrm),
     v_detail, v_hint, null
   );
+end;
+$$;
+
+-- Returns the thing with the name of a document, or else with its renamed_from; null if none has.
+create function logloom_private.described_thing(p_document jsonb, p_things jsonb)
+returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_member text;
+  v_found jsonb;
+begin
+  foreach v_member in array array['name', 'renamed_from'] loop
+    v_found := jsonb_path_query_array(
+      p_things, '$[*] ? (@.name == $name)', jsonb_build_object('name', p_document -> v_member)
+    );
+    exit when v_found <> '[]';
+  end loop;
+  if jsonb_array_length(v_found) > 1 then
+    perform logloom_private.refuse('files.name_is_ambiguous', p_document ->> 'type');
+  end if;
+  return v_found -> 0;
 end;
 $$;
 
@@ -111,11 +142,14 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_tenant_id constant text := logloom_private.provision_current_tenant(p_tenant_id);
   v_document record;
   v_type logloom_private.file_type;
   v_things jsonb := '{}';
-  v_found jsonb;
+  v_thing jsonb;
+  v_kept jsonb;
+  v_digest text;
+  v_hash_key text;
   v_key text;
   v_described text[] := '{}';
   v_change public.logloom_file_change;
@@ -141,59 +175,77 @@ begin
     left join logloom_private.file_types() t on t.type = d.value ->> 'type'
     order by t.position nulls first, d.n
   loop
-    begin
-      v_type := logloom_private.checked_document(v_document.value);
-      if not v_things ? v_type.type then
-        v_things := v_things || jsonb_build_object(
-          v_type.type, logloom_private.file_things(v_type, v_tenant_id)
+    for v_attempt in 1 .. 2 loop
+      begin
+        v_type := logloom_private.checked_document(v_document.value);
+        v_digest := substring(
+          v_document.value #>> '{fields,secrets,hash_key}' from '\.(=[A-Za-z0-9_-]{43})'
         );
-      end if;
-      foreach v_key in array array['name', 'renamed_from'] loop
-        v_found := jsonb_path_query_array(
-          v_things -> v_type.type, '$[*] ? (@.name == $name)',
-          jsonb_build_object('name', v_document.value -> v_key)
+        if v_digest <> v_hash_key then
+          perform logloom_private.refuse('files.hash_keys_differ');
+        end if;
+        v_hash_key := coalesce(v_digest, v_hash_key);
+        if not v_things ? v_type.type then
+          v_things := v_things || jsonb_build_object(
+            v_type.type, logloom_private.file_things(v_type, v_tenant_id)
+          );
+        end if;
+        v_thing := logloom_private.described_thing(v_document.value, v_things -> v_type.type);
+        v_key := v_type.type || coalesce(
+          ' id ' || (v_thing ->> 'id'), ' name ' || (v_document.value ->> 'name')
         );
-        exit when v_found <> '[]';
-      end loop;
-      if jsonb_array_length(v_found) > 1 then
-        perform logloom_private.refuse('files.name_is_ambiguous', v_type.type);
-      end if;
-      v_key := v_type.type || coalesce(
-        ' id ' || (v_found -> 0 ->> 'id'), ' name ' || (v_document.value ->> 'name')
+        if v_key = any (v_described) then
+          perform logloom_private.refuse('files.name_is_repeated', v_type.type);
+        end if;
+        v_change := logloom_private.apply_document(
+          v_type, v_tenant_id, v_document.value, v_thing
+        );
+        v_described := v_described || v_key;
+        -- The operation changed nothing, for example if only spaces at the end differ.
+        if v_change.fields = '{}' and v_change.action = 'update' and v_change.renamed_from is null
+        then
+          raise exception using errcode = 'triggered_action_exception';
+        end if;
+        if v_change.action is not null then
+          v_changes := v_changes || v_change;
+        end if;
+        exit;
+      exception
+      when triggered_action_exception then
+        exit;
+      when others then
+        get stacked diagnostics
+          v_state = returned_sqlstate, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
+        if v_state not like 'PT%' then
+          raise;
+        elsif v_attempt = 2 or sqlerrm not like 'Plan limit exceeded%'
+          or v_type.type <> all (p_pruned_types)
+        then
+          perform logloom_private.refuse_in_document(
+            v_state, sqlerrm, v_detail, v_hint, v_document.index::integer
+          );
+        end if;
+      end;
+      -- At the limit of the plan, what no document describes makes room.
+      v_kept := jsonb_path_query_array(
+        v_things -> v_type.type, '$[*] ? (@.name == $names[*])', jsonb_build_object(
+          'names', jsonb_path_query_array(
+            p_documents, '$[*] ? (@.type == $type).*', jsonb_build_object('type', v_type.type)
+          )
+        )
       );
-      if v_key = any (v_described) then
-        perform logloom_private.refuse('files.name_is_repeated', v_type.type);
-      end if;
-      v_described := v_described || v_key;
-      v_change := logloom_private.apply_document(
-        v_type, v_tenant_id, v_document.value, v_found -> 0
+      v_changes := v_changes || logloom_private.prune_files(
+        v_tenant_id, p_documents, array[v_type.type],
+        array(select v_type.type || ' id ' || (t ->> 'id') from jsonb_array_elements(v_kept) t),
+        v_things
       );
-      -- The operation changed nothing, for example if only spaces at the end differ.
-      if v_change.fields = '{}' and v_change.action = 'update' and v_change.renamed_from is null
-      then
-        raise exception using errcode = 'triggered_action_exception';
-      end if;
-      if v_change.action is not null then
-        v_changes := v_changes || v_change;
-      end if;
-    exception
-    when triggered_action_exception then
-      null;
-    when others then
-      get stacked diagnostics
-        v_state = returned_sqlstate, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
-      if v_state not like 'PT%' then
-        raise;
-      end if;
-      perform logloom_private.refuse_in_document(
-        v_state, sqlerrm, v_detail, v_hint, v_document.index::integer
-      );
-    end;
+      v_things := v_things || jsonb_build_object(v_type.type, v_kept);
+    end loop;
   end loop;
 
   -- 2. Delete, then put the rules in order
   return v_changes || logloom_private.prune_files(
-    v_tenant_id, p_pruned_types, v_described, v_things
+    v_tenant_id, p_documents, p_pruned_types, v_described, v_things
   ) || logloom_private.order_file_rules(v_tenant_id, p_documents);
 exception
 when lock_not_available then

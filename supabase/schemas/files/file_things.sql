@@ -109,12 +109,13 @@ begin
       select coalesce(jsonb_agg(
         jsonb_build_object(
           'id', p.item -> p_type.id_member,
+          'starts_at', p.item -> 'starts_at',
           'name', coalesce(p.item -> p_type.name_member, to_jsonb(p_type.type)),
           'fields', logloom_private.file_fields(p_type, p.item)
         )
         order by
           (p.item ->> 'position')::integer, (p.item ->> 'created_at')::timestamptz,
-          p.item ->> p_type.id_member
+          p.item ->> p_type.name_member collate "C", p.item ->> p_type.id_member
       ), '[]')
       from unnest(v_page) p (item)
       -- Leaves out what customers made.

@@ -11,7 +11,8 @@ declare
   v_new jsonb;
   v_unknown text;
 begin
-  if p_document - '{type,name,fields}'::text[] is distinct from '{}'
+  if jsonb_typeof(p_document) is distinct from 'object'
+    or p_document - '{type,name,fields}'::text[] is distinct from '{}'
     or jsonb_typeof(v_fields) is distinct from 'object'
     or v_id ~ '^[A-Za-z0-9_-]{1,100}$' is not true
   then
@@ -68,6 +69,10 @@ declare
   v_plan record;
   v_change public.logloom_file_change;
   v_changes public.logloom_file_change[] := '{}';
+  v_ids text[] := '{}';
+  v_state text;
+  v_detail text;
+  v_hint text;
 begin
   if jsonb_typeof(p_plans) is distinct from 'array' then
     perform logloom_private.refuse('files.plan_is_no_document');
@@ -81,12 +86,27 @@ begin
       || row('delete', 'plans', v_plan.plan_id, null, '{}')::public.logloom_file_change;
   end loop;
   for v_plan in
-    select d.value as document
+    select d.value as document, d.n - 1 as index
     from jsonb_array_elements(p_plans) with ordinality d (value, n)
     -- The old default goes before the new one comes.
     order by d.value #> '{fields,is_default}' is not distinct from 'true', d.n
   loop
-    v_change := logloom_private.apply_plan(v_plan.document);
+    begin
+      if v_plan.document ->> 'name' = any (v_ids) then
+        perform logloom_private.refuse('files.name_is_repeated', 'plans');
+      end if;
+      v_ids := v_ids || (v_plan.document ->> 'name');
+      v_change := logloom_private.apply_plan(v_plan.document);
+    exception when others then
+      get stacked diagnostics
+        v_state = returned_sqlstate, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
+      if v_state not like 'PT%' then
+        raise;
+      end if;
+      perform logloom_private.refuse_in_document(
+        v_state, sqlerrm, v_detail, v_hint, v_plan.index::integer
+      );
+    end;
     if v_change.action is not null then
       v_changes := v_changes || v_change;
     end if;

@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../by.psql
-select plan(42);
+select plan(47);
 
 create function pg_temp.document(p_type text, p_name text, p_fields jsonb, p_renamed text = null)
 returns jsonb
@@ -209,15 +209,21 @@ update retention_rules retention_rules {"rules": {"new": [{"days": 3, "level": "
 ) from more;
 select is(pg_temp.files('apply_tenant_files', documents), '', 'the second time changes nothing')
 from more;
+update logloom.alert_silences set starts_at = now() - interval '1 day' where tenant_id = 'acme';
 select is(
   pg_temp.files('apply_tenant_files', jsonb_set(documents, '{0,fields,rule}', '""')),
   'update silences Backup {"rule": {"new": "", "old": "Loud"}}', 'a silence is changed'
 ) from more;
 select results_eq(
-  $$select s.expired_at is null, s.rule_id is null from logloom.alert_silences s
+  $$select s.expired_at is null, s.rule_id is null, s.starts_at from logloom.alert_silences s
     where s.tenant_id = 'acme' order by 1$$,
-  $$values (false, false), (true, true)$$, 'the old one has ended, the new one holds'
+  $$values (false, false, now() - interval '1 day'), (true, true, now() - interval '1 day')$$,
+  'the old one has ended, the new one holds since the same time'
 );
+select is(
+  pg_temp.files('preview_tenant_files', documents, '{alert_rules}'),
+  'PT409 files.rule_is_named', 'a rule that a silence names is not deleted'
+) from more;
 select is(
   pg_temp.files('apply_tenant_files', jsonb_build_array(documents -> 3, documents -> 2)),
   'update ingest_rules the order {"order": {"new": ["No pings", "A", "B"]}}',
@@ -247,7 +253,38 @@ from (
 delete from logloom.ingest_rules where name in ('A', 'B');
 delete from logloom.alert_rules where true;
 
--- 5. Other users
+-- 5. At the plan's limit, and in a tenant without a write
+update logloom.plans set max_ingest_rules = 1 where true;
+select is(
+  pg_temp.files('apply_tenant_files', jsonb_build_array(
+    pg_temp.document('ingest_rules', 'C', '{"action": {"type": "drop"}}'),
+    pg_temp.document('ingest_rules', 'D', '{"action": {"type": "drop"}}')
+  ), '{ingest_rules}'), 'PT400 ingest_rules.no_room 1', 'a limit holds after a deletion'
+);
+select is(
+  pg_temp.files('apply_tenant_files', jsonb_build_array(
+    pg_temp.document('ingest_rules', 'C', '{"action": {"type": "drop"}}')
+  ), '{ingest_rules}'),
+  'delete ingest_rules No pings {}
+create ingest_rules C {"action": {"new": {"type": "drop"}}}',
+  'one thing replaces another'
+);
+select is(
+  pg_temp.files('preview_tenant_files', jsonb_agg(pg_temp.document('ingest_rules', 'C', format(
+    '{"action": {"type": "drop"}, "secrets": {"hash_key": "lls1.keykeyke.%s.=%s"}}',
+    repeat('A', 38), repeat(k, 43)
+  )::jsonb))), 'PT400 files.hash_keys_differ 1', 'two keys of hashes are refused'
+) from unnest('{A,B}'::text[]) k;
+
+select pg_temp.act_as_user('fresh', 'zoe');
+select lives_ok(
+  $$select public.apply_tenant_files('[{"type": "retention_rules", "name": "retention_rules",
+    "fields": {"rules": [{"level": "debug", "days": 3}]}}]')$$,
+  'retention rules can be a tenant''s first write'
+);
+select pg_temp.act_as_postgres();
+
+-- 6. Other users
 delete from logloom.saved_searches where name = 'Twin';
 select is(
   pg_temp.files('preview_tenant_files', jsonb_build_array(
