@@ -3,6 +3,7 @@ import { CheckField, TextField } from "../shared/form-fields.tsx";
 import { locale } from "../shared/format-number.ts";
 import { plain } from "../shared/safe-text.ts";
 import { say } from "../shared/translate.ts";
+import { databaseZone } from "./time-zone.ts";
 
 /** The days of a week, which begins on Monday. */
 const days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
@@ -16,7 +17,7 @@ export const everyNight: AlertRecurrence = {
   days: [...days],
   start: "02:00",
   minutes: 60,
-  time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  time_zone: databaseZone(Intl.DateTimeFormat().resolvedOptions().timeZone),
 };
 
 /** When a silence recurs. */
