@@ -342,6 +342,8 @@ DROP FUNCTION "logloom_private"."fail_stream"(logloom.log_streams, integer, text
 
 DROP FUNCTION "logloom_private"."filter_by_scan_slot"(jsonb, text);
 
+DROP FUNCTION "logloom_private"."fire_alert"(logloom.alert_rules, logloom_private.alert_window, timestamp WITH time zone);
+
 DROP FUNCTION "logloom_private"."first_records_sql"(text, logloom_private.compiled_query, integer, text, timestamp WITH time zone, uuid, text[], bigint);
 
 DROP FUNCTION "logloom_private"."has_partials"(logloom_private.compiled_query);
@@ -537,6 +539,8 @@ DROP FUNCTION "logloom_private"."settle_delivered"(logloom.log_streams, integer,
 DROP FUNCTION "logloom_private"."settle_refused"(logloom.log_streams, integer, text, jsonb);
 
 DROP FUNCTION "logloom_private"."settle_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean);
+
+DROP FUNCTION "logloom_private"."silence_of_alert"(text, uuid, jsonb, timestamp WITH time zone);
 
 DROP FUNCTION "logloom_private"."silence_reason"(text, interval, interval);
 
@@ -3211,7 +3215,8 @@ begin
           from unnest(p_type.sent_fields) f
         )
       ) || jsonb_build_object(
-        'p_' || p_type.id_member, p_thing -> 'id', 'p_secrets', nullif(v_secrets, '{}')
+        'p_' || p_type.id_member, p_thing -> 'id', 'p_secrets', nullif(v_secrets, '{}'),
+        'p_from', p_thing -> 'starts_at'
       )
     ) o (answer);
     -- What the operation made of the fields: it may trim texts or sort lists.
@@ -3240,11 +3245,14 @@ CREATE OR REPLACE FUNCTION logloom_private.apply_documents (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_tenant_id constant text := logloom_private.provision_current_tenant(p_tenant_id);
   v_document record;
   v_type logloom_private.file_type;
   v_things jsonb := '{}';
-  v_found jsonb;
+  v_thing jsonb;
+  v_kept jsonb;
+  v_digest text;
+  v_hash_key text;
   v_key text;
   v_described text[] := '{}';
   v_change public.logloom_file_change;
@@ -3270,59 +3278,77 @@ begin
     left join logloom_private.file_types() t on t.type = d.value ->> 'type'
     order by t.position nulls first, d.n
   loop
-    begin
-      v_type := logloom_private.checked_document(v_document.value);
-      if not v_things ? v_type.type then
-        v_things := v_things || jsonb_build_object(
-          v_type.type, logloom_private.file_things(v_type, v_tenant_id)
+    for v_attempt in 1 .. 2 loop
+      begin
+        v_type := logloom_private.checked_document(v_document.value);
+        v_digest := substring(
+          v_document.value #>> '{fields,secrets,hash_key}' from '\.(=[A-Za-z0-9_-]{43})'
         );
-      end if;
-      foreach v_key in array array['name', 'renamed_from'] loop
-        v_found := jsonb_path_query_array(
-          v_things -> v_type.type, '$[*] ? (@.name == $name)',
-          jsonb_build_object('name', v_document.value -> v_key)
+        if v_digest <> v_hash_key then
+          perform logloom_private.refuse('files.hash_keys_differ');
+        end if;
+        v_hash_key := coalesce(v_digest, v_hash_key);
+        if not v_things ? v_type.type then
+          v_things := v_things || jsonb_build_object(
+            v_type.type, logloom_private.file_things(v_type, v_tenant_id)
+          );
+        end if;
+        v_thing := logloom_private.described_thing(v_document.value, v_things -> v_type.type);
+        v_key := v_type.type || coalesce(
+          ' id ' || (v_thing ->> 'id'), ' name ' || (v_document.value ->> 'name')
         );
-        exit when v_found <> '[]';
-      end loop;
-      if jsonb_array_length(v_found) > 1 then
-        perform logloom_private.refuse('files.name_is_ambiguous', v_type.type);
-      end if;
-      v_key := v_type.type || coalesce(
-        ' id ' || (v_found -> 0 ->> 'id'), ' name ' || (v_document.value ->> 'name')
+        if v_key = any (v_described) then
+          perform logloom_private.refuse('files.name_is_repeated', v_type.type);
+        end if;
+        v_change := logloom_private.apply_document(
+          v_type, v_tenant_id, v_document.value, v_thing
+        );
+        v_described := v_described || v_key;
+        -- The operation changed nothing, for example if only spaces at the end differ.
+        if v_change.fields = '{}' and v_change.action = 'update' and v_change.renamed_from is null
+        then
+          raise exception using errcode = 'triggered_action_exception';
+        end if;
+        if v_change.action is not null then
+          v_changes := v_changes || v_change;
+        end if;
+        exit;
+      exception
+      when triggered_action_exception then
+        exit;
+      when others then
+        get stacked diagnostics
+          v_state = returned_sqlstate, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
+        if v_state not like 'PT%' then
+          raise;
+        elsif v_attempt = 2 or sqlerrm not like 'Plan limit exceeded%'
+          or v_type.type <> all (p_pruned_types)
+        then
+          perform logloom_private.refuse_in_document(
+            v_state, sqlerrm, v_detail, v_hint, v_document.index::integer
+          );
+        end if;
+      end;
+      -- At the limit of the plan, what no document describes makes room.
+      v_kept := jsonb_path_query_array(
+        v_things -> v_type.type, '$[*] ? (@.name == $names[*])', jsonb_build_object(
+          'names', jsonb_path_query_array(
+            p_documents, '$[*] ? (@.type == $type).*', jsonb_build_object('type', v_type.type)
+          )
+        )
       );
-      if v_key = any (v_described) then
-        perform logloom_private.refuse('files.name_is_repeated', v_type.type);
-      end if;
-      v_described := v_described || v_key;
-      v_change := logloom_private.apply_document(
-        v_type, v_tenant_id, v_document.value, v_found -> 0
+      v_changes := v_changes || logloom_private.prune_files(
+        v_tenant_id, p_documents, array[v_type.type],
+        array(select v_type.type || ' id ' || (t ->> 'id') from jsonb_array_elements(v_kept) t),
+        v_things
       );
-      -- The operation changed nothing, for example if only spaces at the end differ.
-      if v_change.fields = '{}' and v_change.action = 'update' and v_change.renamed_from is null
-      then
-        raise exception using errcode = 'triggered_action_exception';
-      end if;
-      if v_change.action is not null then
-        v_changes := v_changes || v_change;
-      end if;
-    exception
-    when triggered_action_exception then
-      null;
-    when others then
-      get stacked diagnostics
-        v_state = returned_sqlstate, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
-      if v_state not like 'PT%' then
-        raise;
-      end if;
-      perform logloom_private.refuse_in_document(
-        v_state, sqlerrm, v_detail, v_hint, v_document.index::integer
-      );
-    end;
+      v_things := v_things || jsonb_build_object(v_type.type, v_kept);
+    end loop;
   end loop;
 
   -- 2. Delete, then put the rules in order
   return v_changes || logloom_private.prune_files(
-    v_tenant_id, p_pruned_types, v_described, v_things
+    v_tenant_id, p_documents, p_pruned_types, v_described, v_things
   ) || logloom_private.order_file_rules(v_tenant_id, p_documents);
 exception
 when lock_not_available then
@@ -3346,7 +3372,8 @@ declare
   v_new jsonb;
   v_unknown text;
 begin
-  if p_document - '{type,name,fields}'::text[] is distinct from '{}'
+  if jsonb_typeof(p_document) is distinct from 'object'
+    or p_document - '{type,name,fields}'::text[] is distinct from '{}'
     or jsonb_typeof(v_fields) is distinct from 'object'
     or v_id ~ '^[A-Za-z0-9_-]{1,100}$' is not true
   then
@@ -6256,6 +6283,10 @@ declare
   v_plan record;
   v_change public.logloom_file_change;
   v_changes public.logloom_file_change[] := '{}';
+  v_ids text[] := '{}';
+  v_state text;
+  v_detail text;
+  v_hint text;
 begin
   if jsonb_typeof(p_plans) is distinct from 'array' then
     perform logloom_private.refuse('files.plan_is_no_document');
@@ -6269,12 +6300,27 @@ begin
       || row('delete', 'plans', v_plan.plan_id, null, '{}')::public.logloom_file_change;
   end loop;
   for v_plan in
-    select d.value as document
+    select d.value as document, d.n - 1 as index
     from jsonb_array_elements(p_plans) with ordinality d (value, n)
     -- The old default goes before the new one comes.
     order by d.value #> '{fields,is_default}' is not distinct from 'true', d.n
   loop
-    v_change := logloom_private.apply_plan(v_plan.document);
+    begin
+      if v_plan.document ->> 'name' = any (v_ids) then
+        perform logloom_private.refuse('files.name_is_repeated', 'plans');
+      end if;
+      v_ids := v_ids || (v_plan.document ->> 'name');
+      v_change := logloom_private.apply_plan(v_plan.document);
+    exception when others then
+      get stacked diagnostics
+        v_state = returned_sqlstate, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
+      if v_state not like 'PT%' then
+        raise;
+      end if;
+      perform logloom_private.refuse_in_document(
+        v_state, sqlerrm, v_detail, v_hint, v_plan.index::integer
+      );
+    end;
     if v_change.action is not null then
       v_changes := v_changes || v_change;
     end if;
@@ -6734,13 +6780,11 @@ begin
     or jsonb_typeof(p_recurrence -> 'days') is distinct from 'array'
     or p_recurrence -> 'days' = '[]'
     or not p_recurrence -> 'days' <@ v_days
-    or p_recurrence ->> 'start' ~ '^([01]\d|2[0-3]):[0-5]\d$' is not true
+    or p_recurrence ->> 'start' ~ '^([01][0-9]|2[0-3]):[0-5][0-9]$' is not true
     or jsonb_typeof(p_recurrence -> 'start') <> 'string'
-    or (p_recurrence -> 'minutes')::text ~ '^\d{1,5}$' is not true
+    or (p_recurrence -> 'minutes')::text ~ '^[0-9]{1,5}$' is not true
     or (p_recurrence ->> 'minutes')::integer not between 1 and 10080
-    or not exists (
-      select from pg_timezone_names z where z.name = p_recurrence ->> 'time_zone'
-    )
+    or not logloom_private.time_zone_is_known(p_recurrence ->> 'time_zone')
   then
     perform logloom_private.refuse('alerts.recurrence_is_invalid');
   end if;
@@ -10296,6 +10340,32 @@ RETURN
   (p_notification).purpose,
   CASE (p_notification).status WHEN 'pending'::text THEN (p_notification).expires_at ELSE NULL::timestamp WITH time zone END)::public.logloom_alert_delivery;
 
+CREATE OR REPLACE FUNCTION logloom_private.described_thing (
+  p_document jsonb,
+  p_things   jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_member text;
+  v_found jsonb;
+begin
+  foreach v_member in array array['name', 'renamed_from'] loop
+    v_found := jsonb_path_query_array(
+      p_things, '$[*] ? (@.name == $name)', jsonb_build_object('name', p_document -> v_member)
+    );
+    exit when v_found <> '[]';
+  end loop;
+  if jsonb_array_length(v_found) > 1 then
+    perform logloom_private.refuse('files.name_is_ambiguous', p_document ->> 'type');
+  end if;
+  return v_found -> 0;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.dictionary_count (
   p_tenant_id text,
   p_blocks    bigint[],
@@ -11158,7 +11228,7 @@ begin
   from logloom_private.enqueue_notifications(
     v_rule, 'recovery', v_end, logloom_private.recovery_body(v_rule, new),
     logloom_private.silence_of_alert(
-      new.tenant_id, new.rule_id, new."group", new.resolved_at
+      new.rule_id, new."group", logloom_private.silences_at(new.tenant_id, new.resolved_at)
     ) is not null
   );
   if found then
@@ -12518,12 +12588,13 @@ begin
       select coalesce(jsonb_agg(
         jsonb_build_object(
           'id', p.item -> p_type.id_member,
+          'starts_at', p.item -> 'starts_at',
           'name', coalesce(p.item -> p_type.name_member, to_jsonb(p_type.type)),
           'fields', logloom_private.file_fields(p_type, p.item)
         )
         order by
           (p.item ->> 'position')::integer, (p.item ->> 'created_at')::timestamptz,
-          p.item ->> p_type.id_member
+          p.item ->> p_type.name_member collate "C", p.item ->> p_type.id_member
       ), '[]')
       from unnest(v_page) p (item)
       -- Leaves out what customers made.
@@ -12615,6 +12686,10 @@ begin
       null),
     ('files.name_is_ambiguous', 400, 'Several %s have this name',
       'Rename or delete all but one of them.', null),
+    ('files.hash_keys_differ', 400, 'Two ingest rules have different hash_key',
+      'A tenant has one key for all its hashes: use one variable.', null),
+    ('files.rule_is_named', 409, 'A silence in the files names this rule',
+      'Remove the silence, or its rule, from the files.', null),
     ('files.took_too_long', 408, 'The files took too long, and nothing was changed',
       'Apply one type of things after the other.', null),
     ('files.plan_is_no_document', 400,
@@ -12859,9 +12934,10 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.fire_alert (
-  p_rule   logloom.alert_rules,
-  p_window logloom_private.alert_window,
-  p_now    timestamp with time zone
+  p_rule     logloom.alert_rules,
+  p_window   logloom_private.alert_window,
+  p_now      timestamp with time zone,
+  p_silences uuid[]
 )
   RETURNS boolean
   LANGUAGE plpgsql
@@ -12871,6 +12947,8 @@ declare
   v_cooldown constant interval := make_interval(mins => p_rule.cooldown_minutes);
   v_last constant logloom.alert_incidents :=
     logloom_private.last_incident(p_rule.rule_id, p_window."group");
+  v_silence_id constant uuid :=
+    logloom_private.silence_of_alert(p_rule.rule_id, p_window."group", p_silences);
   -- False for a window from before the announced end, which is evaluated again after a late record.
   v_end_was_told constant boolean :=
     v_last.end_told_at is not null and p_window.window_end > v_last.held_until;
@@ -12884,6 +12962,7 @@ begin
       and (
         h.window_end = p_window.window_end
         or not v_end_was_told
+        and (h.silence_id is null or v_silence_id is not null)
         and h.window_end > p_window.window_end - v_cooldown
         and h.window_end < p_window.window_end + v_cooldown
       )
@@ -12899,9 +12978,7 @@ begin
     p_rule.tenant_id, p_rule.rule_id, p_now, p_window.value, p_rule.threshold,
     p_window.window_start, p_window.window_end, p_window."group", p_rule.view_id,
     logloom_private.held_incident(p_rule, p_window, p_now, true),
-    logloom_private.silence_of_alert(
-      p_rule.tenant_id, p_rule.rule_id, p_window."group", p_now
-    ),
+    v_silence_id,
     p_window.absent is true
   )
   on conflict (rule_id, window_end, (coalesce(md5("group"::text), ''))) do nothing;
@@ -12924,6 +13001,7 @@ declare
   v_minute constant timestamptz := date_trunc('minute', p_now);
   v_rule logloom.alert_rules;
   v_found integer[];
+  v_silences uuid[];
   v_n integer;
   v_fired integer := 0;
 begin
@@ -12960,6 +13038,7 @@ begin
       using p_events, v_rule.tenant_id,
         (select min(t) from unnest(p_events) e, unnest(e.times) t),
         (select max(t) from unnest(p_events) e, unnest(e.times) t);
+      v_silences := logloom_private.silences_at(v_rule.tenant_id, p_now);
       foreach v_n in array v_found[:v_max] loop
         v_fired := v_fired + logloom_private.fire_alert(
           v_rule,
@@ -12971,7 +13050,7 @@ begin
             from logloom.error_groups g
             where g.tenant_id = v_rule.tenant_id and g.fingerprint = p_events[v_n].fingerprint
           ),
-          p_now
+          p_now, v_silences
         )::integer;
       end loop;
       update logloom.alert_rules r
@@ -13605,11 +13684,11 @@ begin
         'audit_here', 'call_operation', 'change_error_groups', 'change_log_view', 'change_member',
         'changed_file_secrets', 'changed_secrets', 'check_query', 'check_settings',
         'checked_document', 'checked_panels', 'choose_tenant', 'compiled_rule',
-        'current_admin_tenant_id', 'effective_settings', 'end_alert_silence', 'end_portal_customer',
-        'end_portal_session', 'enroll_member', 'erase_subject', 'file_arguments',
-        'file_differences', 'file_fields', 'file_things', 'file_types', 'found_tenant',
-        'hold_ingest_rules', 'hold_view', 'ingest_rule_of', 'is_being_deleted', 'is_viewer',
-        'iso_instant', 'issue_api_key', 'issue_ingest_token', 'issue_portal_session',
+        'current_admin_tenant_id', 'described_thing', 'effective_settings', 'end_alert_silence',
+        'end_portal_customer', 'end_portal_session', 'enroll_member', 'erase_subject',
+        'file_arguments', 'file_differences', 'file_fields', 'file_things', 'file_types',
+        'found_tenant', 'hold_ingest_rules', 'hold_view', 'ingest_rule_of', 'is_being_deleted',
+        'is_viewer', 'iso_instant', 'issue_api_key', 'issue_ingest_token', 'issue_portal_session',
         'known_file_types', 'list_bytes', 'list_limit', 'listed_file_types', 'lock_key',
         'log_dashboard_of', 'log_view_of', 'make_alert_silence', 'make_log_view', 'my_key_reads',
         'my_stored', 'new_api_key', 'note_saved_search_run', 'order_file_rules',
@@ -17429,7 +17508,7 @@ CREATE OR REPLACE FUNCTION logloom_private.make_alert_silence (
   AS $function$
 -- definer because no API role writes silences, which stop messages to others
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_tenant_id constant text := logloom_private.provision_current_tenant(p_tenant_id);
   v_max constant integer := (logloom_private.plan_of(v_tenant_id)).max_alert_silences;
   v_from constant timestamptz := coalesce(
     logloom_private.time_parameter('p_from', p_from), now()
@@ -21487,6 +21566,7 @@ $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.prune_files (
   p_tenant_id    text,
+  p_documents    jsonb,
   p_pruned_types text[],
   p_described    text[],
   p_things       jsonb
@@ -21517,6 +21597,11 @@ begin
       ) t
       where v_type.type || ' id ' || (t ->> 'id') <> all (p_described)
     loop
+      if v_type.type = 'alert_rules' and p_documents @> jsonb_build_array(jsonb_build_object(
+        'type', 'silences', 'fields', jsonb_build_object('rule', v_thing -> 'name')
+      )) then
+        perform logloom_private.refuse('files.rule_is_named');
+      end if;
       perform logloom_private.call_operation(v_type.deletes, jsonb_build_object(
         'p_' || v_type.id_member, v_thing -> 'id', 'p_tenant_id', p_tenant_id
       ));
@@ -27019,21 +27104,23 @@ CREATE OR REPLACE FUNCTION logloom_private.recurs_at (
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
+declare
+  v_zone constant text := p_recurrence ->> 'time_zone';
+  v_minutes constant integer := p_recurrence -> 'minutes';
+  v_day date;
+  v_from timestamptz;
 begin
-  return exists (
-    select
-    from generate_series(0, 8) n (days_ago)
-    cross join lateral (
-      select (p_at at time zone (p_recurrence ->> 'time_zone'))::date - n.days_ago as day
-    ) d
-    cross join lateral (
-      select
-        (d.day + (p_recurrence ->> 'start')::time) at time zone (p_recurrence ->> 'time_zone') as at
-    ) s
-    where p_recurrence -> 'days' ? to_char(d.day, 'dy')
-      and p_at >= s.at
-      and p_at < s.at + make_interval(mins => (p_recurrence ->> 'minutes')::integer)
-  );
+  v_day := p_at at time zone v_zone;
+  for v_days_ago in 0 .. (v_minutes + 1439) / 1440 + 1 loop
+    v_from := (v_day + (p_recurrence ->> 'start')::time) at time zone v_zone;
+    if p_at >= v_from and p_at < v_from + make_interval(mins => v_minutes)
+      and p_recurrence -> 'days' ? to_char(v_day, 'dy')
+    then
+      return true;
+    end if;
+    v_day := v_day - 1;
+  end loop;
+  return false;
 exception when invalid_parameter_value then
   -- An update removed the zone. Its alerts are sent.
   return false;
@@ -30356,6 +30443,8 @@ declare
   v_has_fired boolean;
   v_fired integer := 0;
   v_errors jsonb := '{}';
+  v_silences jsonb := '{}';
+  v_in_force uuid[];
 begin
   for v_told in select t.* from logloom_private.telling_windows(p_windows) t loop
     -- Locked, so that a concurrent change leaves no incident open.
@@ -30370,12 +30459,23 @@ begin
       );
     end if;
     v_judged := v_rule;
+    -- Once for each tenant: a round can fire many alerts, and a tenant have many silences.
+    if cardinality(v_told.holding) > 0 then
+      if not v_silences ? v_rule.tenant_id then
+        v_silences := v_silences || jsonb_build_object(
+          v_rule.tenant_id, logloom_private.silences_at(v_rule.tenant_id, p_now)
+        );
+      end if;
+      v_in_force := array(
+        select i::uuid from jsonb_array_elements_text(v_silences -> v_rule.tenant_id) i
+      );
+    end if;
     foreach v_window in array v_told.holding loop
       begin
         v_judged.threshold := coalesce(
           logloom_private.threshold_of_window(v_rule, v_window), v_rule.threshold
         );
-        v_has_fired := logloom_private.fire_alert(v_judged, v_window, p_now);
+        v_has_fired := logloom_private.fire_alert(v_judged, v_window, p_now, v_in_force);
         v_fired := v_fired + v_has_fired::integer;
       exception
         when lock_not_available or disk_full then
@@ -30847,10 +30947,9 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.silence_of_alert (
-  p_tenant_id text,
-  p_rule_id   uuid,
-  p_group     jsonb,
-  p_at        timestamp with time zone
+  p_rule_id  uuid,
+  p_group    jsonb,
+  p_silences uuid[]
 )
   RETURNS uuid
   LANGUAGE plpgsql
@@ -30861,11 +30960,7 @@ begin
   return (
     select s.silence_id
     from logloom.alert_silences s
-    where s.tenant_id = p_tenant_id
-      and s.starts_at <= p_at
-      and (s.ends_at is null or s.ends_at > p_at)
-      and s.expired_at is null
-      and (s.recurrence is null or logloom_private.recurs_at(s.recurrence, p_at))
+    where s.silence_id = any (p_silences)
       and (s.rule_id is null or s.rule_id = p_rule_id)
       and (s."group" is null or p_group @> s."group")
     order by s.created_at, s.silence_id
@@ -30893,6 +30988,28 @@ CREATE OR REPLACE FUNCTION logloom_private.silence_since (
   LANGUAGE sql
   STABLE
 RETURN CASE WHEN (p_at <= (p_now + '00:00:05'::interval)) THEN GREATEST((p_now - p_at), '00:00:00'::interval) ELSE 'infinity'::interval END;
+
+CREATE OR REPLACE FUNCTION logloom_private.silences_at (
+  p_tenant_id text,
+  p_at        timestamp with time zone
+)
+  RETURNS uuid[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(
+    select s.silence_id
+    from logloom.alert_silences s
+    where s.tenant_id = p_tenant_id
+      and s.starts_at <= p_at
+      and (s.ends_at is null or s.ends_at > p_at)
+      and s.expired_at is null
+      and (s.recurrence is null or logloom_private.recurs_at(s.recurrence, p_at))
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.silent_hosts (
   p_tenant_id text,
@@ -32710,6 +32827,23 @@ begin
       p_rule.comparison, p_rule.threshold
     ) b
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.time_zone_is_known (
+  p_time_zone text
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  perform now() at time zone p_time_zone;
+  return p_time_zone
+    ~ '^(UTC|[A-Za-z_]+(/[A-Za-z_-]+){1,2}|Etc/GMT[+-]([0-9]|1[0-4]))$' is true;
+exception when data_exception then
+  return false;
 end;
 $function$;
 
@@ -40480,6 +40614,8 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."count_errors"(logloom_private.error
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."current_user_id"() TO "anon", "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."described_thing"(jsonb, jsonb) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."digest_of_signer"(uuid, text, bytea) TO "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."end_portal_customer"(text, text) TO "authenticated", "service_role";
@@ -40564,7 +40700,7 @@ REVOKE ALL
   ON FUNCTION "logloom_private"."preview_values"(logloom_private.compiled_query, text, text, timestamp WITH time zone, timestamp WITH time zone, integer, integer)
   FROM PUBLIC;
 
-GRANT EXECUTE ON FUNCTION "logloom_private"."prune_files"(text, text[], text[], jsonb) TO "authenticated", "service_role";
+GRANT EXECUTE ON FUNCTION "logloom_private"."prune_files"(text, jsonb, text[], text[], jsonb) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."read_alert_addresses"(logloom_private.reading_scope, integer, text) TO "authenticated", "service_role";
 
