@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { checkout } from "../../local/stack.ts";
 import type { AnswerOf, OperationName, ParametersOf } from "../../packages/logloom/src/read.ts";
-import { clientOf, ingest, newTenant, type Tenant } from "../support/client.ts";
+import {
+  bearer,
+  call as post,
+  clientOf,
+  ingest,
+  newTenant,
+  type Tenant,
+} from "../support/client.ts";
 import {
   changeSettings,
   type Database,
@@ -93,6 +100,27 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
   // Simulates a schema that the project itself created.
   await db`update logloom.log_streams set maker = null where tenant_id = ${tenant.id}`;
   await call("list_log_streams", {});
+  // Simulates a stream that a customer made in a session of the project's secret key.
+  await db`
+    with v as (
+      insert into logloom.log_views (tenant_id, customer, created_by)
+      values (${tenant.id}, '42', 'service_role')
+      returning view_id
+    )
+    update logloom.log_streams s set view_id = v.view_id from v where s.stream_id = ${stream_id}`;
+  await call("list_portal_things", {});
+  // A customer does not learn who made a dashboard.
+  await call("create_log_dashboard", { p_name: "n", p_is_shared: true, p_in_portal: true });
+  const { token } = await call("create_log_portal_session", {
+    p_parts: ["dashboards"],
+    p_customer: "42",
+  });
+  const { body } = await post<AnswerOf<"list_log_dashboards">>(
+    "/functions/v1/logloom-read/v1/list_log_dashboards",
+    { method: "POST", headers: bearer(token ?? "") },
+  );
+  answers.push(["list_log_dashboards", body]);
+  await db`update logloom.log_streams set view_id = null where stream_id = ${stream_id}`;
   await db`
     insert into logloom.archive_parts (
       tenant_id, first_day, last_day, write_seq, object_key, status, first_ts, last_ts, records,

@@ -76,10 +76,19 @@ export async function receiveEmails(): Promise<Mailbox> {
     },
   });
   const port = Number(Deno.env.get("LOGLOOM_SMTP_PORT"));
-  await new Promise<void>((resolve, reject) => {
-    server.on("error", reject);
-    server.listen(port, "127.0.0.1", () => resolve());
-  });
+  // Tests that run at the same time take turns: the stack knows one port.
+  await eventually(
+    "a free port for mails",
+    () =>
+      new Promise<true | undefined>((resolve, reject) => {
+        server.once(
+          "error",
+          (error: Error & { code?: string }) =>
+            error.code === "EADDRINUSE" ? resolve(undefined) : reject(error),
+        );
+        server.listen(port, "127.0.0.1", () => resolve(true));
+      }),
+  );
   const wait = (to: string, subject = "") =>
     eventually(
       `an email to ${to}`,

@@ -35,7 +35,7 @@ begin
       'A plan has a plan_id and an object of fields, and cannot be renamed',
       'A plan_id has 1 to 100 letters, digits, - and _.', null),
     ('files.plan_is_invalid', 400, 'Invalid plan %s: %s',
-      'The fields are the columns of logloom.plans.', null),
+      'docs/reference/settings.md lists the fields of a plan.', null),
     ('files.no_plan_is_default', 400, 'No plan has is_default',
       'A tenant that is created by its first write gets the plan that has it.', null),
     ('files.plans_are_used', 409, 'Plans that tenants have cannot be deleted: %s',
