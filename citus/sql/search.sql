@@ -86,11 +86,10 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return array[
-    'delete_logs', 'my_stored', 'preview_alert_rule', 'read_audit_trail', 'read_error_group',
-    'read_error_groups', 'read_log', 'read_log_changes', 'read_log_context', 'read_log_export',
-    'read_log_fields', 'read_log_histogram', 'read_log_overview', 'read_log_page',
-    'read_log_series', 'read_log_stats', 'read_log_tail', 'read_tenant_usage',
-    'verify_trail'
+    'delete_logs', 'my_stored', 'read_audit_trail', 'read_error_group', 'read_error_groups',
+    'read_log', 'read_log_changes', 'read_log_context', 'read_log_export', 'read_log_fields',
+    'read_log_histogram', 'read_log_overview', 'read_log_page', 'read_log_series',
+    'read_log_stats', 'read_log_tail', 'read_rule_preview', 'read_tenant_usage', 'verify_trail'
   ];
 end;
 $$;
