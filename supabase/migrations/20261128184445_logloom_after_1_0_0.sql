@@ -19482,25 +19482,31 @@ CREATE OR REPLACE FUNCTION logloom_private.note_gap (
 declare
   v_from constant timestamptz := logloom_private.day_start(p_day);
   v_to constant timestamptz := logloom_private.day_start(p_day + 1);
-begin
-  if logloom_private.lacks_rows(
+  v_block logloom_private.blocks;
+  v_lacks boolean := logloom_private.lacks_rows(
     p_stream, logloom_private.tenant_rows_sql(p_stream.tenant_id, v_from, v_to, 'true')
   ) and logloom_private.lacks_rows(
     p_stream,
     logloom_private.tenant_rows_sql(
       p_stream.tenant_id, v_from, v_to, (logloom_private.query_or_all(p_stream)).filter
     )
-  ) or exists (
-    select
-    from logloom_private.blocks b
-    where b.tenant_id = p_stream.tenant_id and b.last_ts >= v_from and b.first_ts < v_to
-      and b.last_write_seq >= p_stream.position_seq
-      and case when b.damaged_at is null and logloom_private.block_is_intact(b)
-        then bit_count(logloom_private.block_bits(
-          b, (logloom_private.query_or_all(p_stream)).tree, v_from, v_to
-        )) > 0
-        else true end
-  ) then
+  );
+begin
+  if not v_lacks then
+    for v_block in
+      select b.*
+      from logloom_private.blocks b
+      where b.tenant_id = p_stream.tenant_id and b.last_ts >= v_from and b.first_ts < v_to
+        and b.last_write_seq >= p_stream.position_seq
+    loop
+      v_lacks := v_block.damaged_at is not null or not logloom_private.block_is_intact(v_block)
+        or bit_count(logloom_private.block_bits(
+          v_block, (logloom_private.query_or_all(p_stream)).tree, v_from, v_to
+        )) > 0;
+      exit when v_lacks;
+    end loop;
+  end if;
+  if v_lacks then
     perform logloom_private.add_gaps(p_stream, p_day, p_day);
   end if;
 end;
@@ -21711,7 +21717,7 @@ begin
         ('logloom.audit_events',
           'r.occurred_at < $1 and r.day < logloom_private.audit_kept_from(r.tenant_id)',
           (select make_interval(days => min(p.audit_retention_days)) from logloom.plans p)),
-        -- The first kept day begins with the newest of these digests, which stays.
+        -- The last digest before the kept days stays: the first of them needs it.
         ('logloom.audit_digests',
           'r.day < (select max(d.day) from logloom.audit_digests d where d.tenant_id = r.tenant_id '
             'and d.day < logloom_private.audit_kept_from(r.tenant_id))', '0'),
@@ -31569,9 +31575,9 @@ begin
     ('stages.records_are_sorted_by_ts', 400, 'Records are sorted by ts only',
       'Write sort by ts or sort by ts desc; an aggregate before it makes rows.', null),
     ('stages.where_is_empty', 400, 'A comparison is missing after "where"',
-      'After an aggregate where compares %2$s: where %3$s > 10', null),
+      'The numbers are %2$s. Write where %3$s > 10.', null),
     ('stages.where_column_is_unknown', 400, 'No number to compare: %s',
-      'After an aggregate where compares %2$s: where %3$s > 10', null),
+      'The numbers are %2$s. Write where %3$s > 10.', null),
     ('stages.comparison_is_missing', 400, 'A comparison is missing after %s',
       'Write >, >=, <, <=, = or != and a number.', null),
     ('stages.number_is_missing', 400, 'A number is missing after %s',
@@ -32559,7 +32565,7 @@ begin
     ('tenants.no_room_for_member', 400, 'Plan limit exceeded: members (max %s)',
       'Remove a member, or choose a larger plan.', 'The plan''s `max_members`.'),
     ('tenants.first_member_is_owner', 400, 'The first member of a tenant is an owner',
-      'Once a tenant has a member, nobody else belongs to it.',
+      'From then on only members belong to the tenant.',
       '`service_role` adds the first member.'),
     ('tenants.last_owner_stays', 400, 'The last owner must stay an owner',
       'Make another member owner first. delete_tenant removes the whole tenant.', null),
@@ -39486,7 +39492,7 @@ COMMENT ON COLUMN "logloom"."log_views"."operations" IS 'The reading operations 
 
 COMMENT ON COLUMN "logloom"."log_views"."query_dsl" IS 'The query that selects the records of the view, without stages. Null: all records.';
 
-COMMENT ON COLUMN "logloom"."log_views"."shows_since" IS 'When the view was created, or its query or hidden fields last changed. Earlier counts of rules are discarded.';
+COMMENT ON COLUMN "logloom"."log_views"."shows_since" IS 'When the view was created, or its query or hidden fields last changed. The view shows no older alerts.';
 
 COMMENT ON COLUMN "logloom"."log_views"."tested_at" IS 'When a log stream in this view of a customer was last tested.';
 

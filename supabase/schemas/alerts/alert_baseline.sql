@@ -116,9 +116,8 @@ return case
     then 0
 end;
 
--- Keeps the values that later windows of rules with a baseline compare with. Of a rule with more
--- than baseline_groups() groups, it keeps those that it kept before, then those with the highest
--- values.
+-- Keeps values for the baselines of later windows. Of a rule with more than baseline_groups()
+-- groups, it keeps those that it kept before, then those with the highest values.
 create function logloom_private.keep_rule_values(p_windows logloom_private.alert_window[])
 returns void
 language plpgsql

@@ -66,6 +66,6 @@ end;
 $$;
 
 create trigger audit_rules_of_customers
--- Evaluating a rule sets none of these.
+-- An evaluation does not set the name.
 after insert or delete or update of name on logloom.alert_rules
 for each row execute function logloom_private.audit_rules_of_customers();

@@ -185,7 +185,7 @@ return pg_postmaster_start_time();
 -- Returns the check of each scheduled job. A job is degraded in these cases:
 -- - Its last success is older than its limit or in the future, unless the server has just started.
 -- - It failed too often in a row.
--- - The job is retention, and it has failed each day for more than 26 hours.
+-- - For more than 26 hours, each day's retention ended with an error.
 -- error_code: SQLSTATE of the last failure.
 create function logloom_private.job_health(p_now timestamptz)
 returns jsonb

@@ -1,5 +1,5 @@
--- Returns the bytes of a record's JSON text without its event's values: names, quotes, commas, and
--- values shared by the batch.
+-- Returns the bytes that a record's JSON text adds to its event's values: names, quotes, commas,
+-- id, and values of the batch.
 create function logloom_private.bare_record_bytes(p_tenant_id text, p_received_at timestamptz)
 returns integer
 language sql

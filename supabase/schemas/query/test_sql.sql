@@ -9,8 +9,8 @@ immutable
 parallel safe
 return replace(lower(p_text collate pg_c_utf8), 'ς', 'σ');
 
--- Builds SQL for a test of a text. p_value is the SQL of the text. Sigmas are only replaced if a
--- value has one.
+-- Builds SQL for a test of a text. p_value is the SQL of the text. Sigmas are only replaced if
+-- p_leaf has one.
 create function logloom_private.query_text_test(p_leaf jsonb, p_value text)
 returns text
 language plpgsql

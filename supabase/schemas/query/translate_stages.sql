@@ -1,7 +1,7 @@
 -- Translates the stages of a pipeline.
 
--- Reads a stage that takes a part out of a text: rex, parse, grok. Sets meant to null for unknown
--- stages.
+-- Reads a stage that takes a part out of a text: rex, parse, grok. For unknown forms, meant becomes
+-- null.
 create function logloom_private.translated_extract(p_state logloom_private.translation)
 returns logloom_private.translation
 language plpgsql
@@ -62,7 +62,7 @@ begin
 end;
 $$;
 
--- Reads eval x = a / b, math a / b as x. Sets meant to null if our stage math cannot compute it.
+-- Reads eval x = a / b, math a / b as x. If our stage math cannot, meant becomes null.
 create function logloom_private.translated_math(p_state logloom_private.translation)
 returns logloom_private.translation
 language plpgsql

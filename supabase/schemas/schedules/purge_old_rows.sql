@@ -61,7 +61,7 @@ begin
         ('logloom.audit_events',
           'r.occurred_at < $1 and r.day < logloom_private.audit_kept_from(r.tenant_id)',
           (select make_interval(days => min(p.audit_retention_days)) from logloom.plans p)),
-        -- The first kept day begins with the newest of these digests, which stays.
+        -- The last digest before the kept days stays: the first of them needs it.
         ('logloom.audit_digests',
           'r.day < (select max(d.day) from logloom.audit_digests d where d.tenant_id = r.tenant_id '
             'and d.day < logloom_private.audit_kept_from(r.tenant_id))', '0'),

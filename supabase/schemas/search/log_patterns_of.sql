@@ -49,9 +49,9 @@ begin
 end;
 $$;
 
--- Builds SQL for the rough shapes of the newest p_records messages. Sealed messages are counted by
--- their templates, about p_templates of them. Their rows have a place instead of an example. first,
--- last: microseconds since 1970. is_cut: true if there are more messages or templates.
+-- Builds SQL for the rough shapes of the newest p_records messages. Of sealed messages it counts
+-- about p_templates templates, whose rows have a place, not an example. first, last: microseconds
+-- since 1970. is_cut: true if there are more messages or templates.
 create function logloom_private.rough_shapes_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

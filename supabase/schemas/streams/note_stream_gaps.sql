@@ -70,25 +70,31 @@ as $$
 declare
   v_from constant timestamptz := logloom_private.day_start(p_day);
   v_to constant timestamptz := logloom_private.day_start(p_day + 1);
-begin
-  if logloom_private.lacks_rows(
+  v_block logloom_private.blocks;
+  v_lacks boolean := logloom_private.lacks_rows(
     p_stream, logloom_private.tenant_rows_sql(p_stream.tenant_id, v_from, v_to, 'true')
   ) and logloom_private.lacks_rows(
     p_stream,
     logloom_private.tenant_rows_sql(
       p_stream.tenant_id, v_from, v_to, (logloom_private.query_or_all(p_stream)).filter
     )
-  ) or exists (
-    select
-    from logloom_private.blocks b
-    where b.tenant_id = p_stream.tenant_id and b.last_ts >= v_from and b.first_ts < v_to
-      and b.last_write_seq >= p_stream.position_seq
-      and case when b.damaged_at is null and logloom_private.block_is_intact(b)
-        then bit_count(logloom_private.block_bits(
-          b, (logloom_private.query_or_all(p_stream)).tree, v_from, v_to
-        )) > 0
-        else true end
-  ) then
+  );
+begin
+  if not v_lacks then
+    for v_block in
+      select b.*
+      from logloom_private.blocks b
+      where b.tenant_id = p_stream.tenant_id and b.last_ts >= v_from and b.first_ts < v_to
+        and b.last_write_seq >= p_stream.position_seq
+    loop
+      v_lacks := v_block.damaged_at is not null or not logloom_private.block_is_intact(v_block)
+        or bit_count(logloom_private.block_bits(
+          v_block, (logloom_private.query_or_all(p_stream)).tree, v_from, v_to
+        )) > 0;
+      exit when v_lacks;
+    end loop;
+  end if;
+  if v_lacks then
     perform logloom_private.add_gaps(p_stream, p_day, p_day);
   end if;
 end;

@@ -64,9 +64,9 @@ $$;
 
 -- Compares the files of a tenant's archived day with the database's records that count as archived.
 -- Days that share these files are included. A file may have more records than the database, because
--- retention deletes records that the archive keeps. The numbers must be equal for a file of one
--- kept day that was never restored, if the tenant has no retention rules. Everything is read in one
--- snapshot: an erasure changes the database first, then the files.
+-- retention deletes records that the archive keeps. Only a single day that
+-- retention and restores left alone must have equal numbers. Everything is read in one snapshot: an
+-- erasure changes the database first, then the files.
 create function logloom_private.verify_archived(
   p_verification_id bigint,
   p_tenant_id text,

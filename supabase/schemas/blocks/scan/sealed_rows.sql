@@ -76,7 +76,7 @@ begin
     v_prefixes := v_block.batch_prefixes;
     continue when position(v_prefix in v_prefixes) = 0;
     v_positions := array_positions(v_block.id_indexes, v_index);
-    -- Keep the positions of this batch. They are few, because an index occurs once in each batch.
+    -- v_index occurs at most once in a batch, so few positions are left. Keep this batch's.
     v_positions := array(
       select p.position
       from unnest(v_positions, logloom_private.block_batches(v_block, v_positions))

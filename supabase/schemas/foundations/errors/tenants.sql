@@ -30,7 +30,7 @@ begin
     ('tenants.no_room_for_member', 400, 'Plan limit exceeded: members (max %s)',
       'Remove a member, or choose a larger plan.', 'The plan''s `max_members`.'),
     ('tenants.first_member_is_owner', 400, 'The first member of a tenant is an owner',
-      'Once a tenant has a member, nobody else belongs to it.',
+      'From then on only members belong to the tenant.',
       '`service_role` adds the first member.'),
     ('tenants.last_owner_stays', 400, 'The last owner must stay an owner',
       'Make another member owner first. delete_tenant removes the whole tenant.', null),

@@ -64,5 +64,5 @@ comment on column logloom.log_views.operations is
   'The reading operations that the view allows. Null: all except those that list alerts.';
 
 comment on column logloom.log_views.shows_since is
-  'When the view was created, or its query or hidden fields last changed. Earlier counts of rules '
-  'are discarded.';
+  'When the view was created, or its query or hidden fields last changed. The view shows no '
+  'older alerts.';
