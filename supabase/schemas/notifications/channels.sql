@@ -83,3 +83,70 @@ begin
   return null;
 end;
 $$;
+
+-- Returns why a new message of a customer is not sent; null if it may wait to be sent. As many
+-- messages wait as the customer may send in a day, but not more than can be counted quickly.
+create function logloom_private.waiting_refusal(p_notification logloom_private.notifications)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_kind constant text := logloom_private.channel_kind(p_notification.channel);
+  v_max constant integer := least(2000, 24::bigint * logloom_private.channel_limit(
+    v_kind, p_notification.tenant_id, p_notification.customer
+  ));
+begin
+  return case
+    when (
+      select count(*)
+      from logloom_private.notifications n
+      where n.tenant_id = p_notification.tenant_id and n.customer = p_notification.customer
+        and n.status = 'pending' and logloom_private.channel_kind(n.channel) = v_kind
+    ) > v_max then format('%s messages of the customer wait already', v_max)
+  end;
+end;
+$$;
+
+-- Returns why a customer's message is not sent; null if it may be sent. The customer's view or rule
+-- may have changed while the message waited.
+create function logloom_private.customer_refusal(p_notification logloom_private.notifications)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_rule logloom.alert_rules;
+begin
+  if p_notification.customer is null then
+    return null;
+  end if;
+  select r.* into v_rule from logloom.alert_rules r where r.rule_id = p_notification.rule_id;
+  if not found then
+    return 'The rule was deleted';
+  elsif p_notification.purpose not in ('alert', 'recovery') then
+    return null;
+  elsif v_rule.held_at is not null
+    or not logloom_private.maker_may_read(v_rule.tenant_id, v_rule.created_by)
+  then
+    return 'The rule was stopped';
+  end if;
+  return case
+    when (select v.shows_since from logloom.log_views v where v.view_id = v_rule.view_id) > least(
+      p_notification.created_at,
+      (
+        select h.triggered_at
+        from logloom.alert_history h
+        where h.alert_id = p_notification.alert_id
+      ),
+      (
+        select i.opened_at
+        from logloom.alert_incidents i
+        where p_notification.purpose = 'recovery' and i.incident_id = p_notification.incident_id
+      )
+    ) then 'What the customer may see has changed since the alert'
+  end;
+end;
+$$;

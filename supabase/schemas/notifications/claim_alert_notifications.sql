@@ -29,7 +29,16 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
-  with due as (
+  with waiting as (
+    select
+      n.notification_id, n.tenant_id, n.customer, n.channel, n.purpose, n.position,
+      n.next_attempt_at, n.expires_at,
+      min(n.position) filter (where n.purpose = 'alert') over w as first_alert,
+      min(n.position) filter (where n.purpose = 'recovery') over w as first_recovery
+    from logloom_private.notifications n
+    where n.status = 'pending'
+    window w as (partition by n.rule_id, n.channel, n.group_key)
+  ), due as (
     select
       n.notification_id, n.tenant_id, n.customer, k.kind, n.next_attempt_at,
       row_number() over (
@@ -38,22 +47,15 @@ begin
       row_number() over (
         partition by n.tenant_id, k.kind order by n.customer is not null, n.next_attempt_at
       ) as place
-    from logloom_private.notifications n
+    from waiting n
     cross join lateral logloom_private.channel_kind(n.channel) k (kind)
-    where n.status = 'pending' and n.next_attempt_at <= now() and n.expires_at > now()
+    where n.next_attempt_at <= now() and n.expires_at > now()
       -- Keeps the order: an alert before its recovery, a recovery before the next alert.
-      and not (
-        n.purpose in ('alert', 'recovery')
-        and exists (
-          select
-          from logloom_private.notifications e
-          where e.rule_id = n.rule_id and e.channel = n.channel and e.status = 'pending'
-            and (
-              e.purpose = 'recovery'
-              or e.purpose = 'alert' and (n.purpose = 'recovery' or n.channel = 'pagerduty')
-            )
-            and e.group_key = n.group_key and e.position < n.position
-        )
+      and not coalesce(
+        n.purpose in ('alert', 'recovery') and n.first_recovery < n.position
+          or (n.purpose = 'recovery' or n.purpose = 'alert' and n.channel = 'pagerduty')
+          and n.first_alert < n.position,
+        false
       )
   ), senders as (
     select
@@ -173,9 +175,10 @@ begin
       select n.*
       from logloom_private.notifications n
       where n.notification_id = any(v_ids)
-        and (n.channel = 'email' or n.purpose = 'recovery')
+        and (n.channel = 'email' or n.purpose = 'recovery' or n.customer is not null)
     loop
       v_refusal := coalesce(
+        logloom_private.customer_refusal(v_notification),
         case v_notification.channel
           when 'email' then logloom_private.email_refusal(v_notification)
         end,

@@ -119,6 +119,7 @@ declare
   v_lifetime constant interval := logloom_private.notification_lifetime();
   v_destination record;
   v_collects boolean;
+  v_refusal text;
   v_notification logloom_private.notifications;
 begin
   if 'webhook' = any(p_rule.notification_destinations) then
@@ -171,7 +172,12 @@ begin
       ) end
     )
     returning * into v_notification;
-    if v_notification.channel = 'email' and not logloom_private.address_is_confirmed(
+    v_refusal := logloom_private.waiting_refusal(v_notification);
+    if v_refusal is not null then
+      v_notification := logloom_private.end_notification(
+        v_notification, 'failed', null, v_refusal
+      );
+    elsif v_notification.channel = 'email' and not logloom_private.address_is_confirmed(
       v_notification.tenant_id, v_notification.customer, v_notification.address
     ) then
       v_notification := logloom_private.end_notification(

@@ -60,6 +60,11 @@ on logloom_private.notifications (incident_id, created_at desc, notification_id 
 create index notifications_rule_id_channel_idx
 on logloom_private.notifications (rule_id, channel, position) where status = 'pending';
 
+-- This index is for counting a customer's waiting messages.
+create index notifications_tenant_id_customer_idx
+on logloom_private.notifications (tenant_id, customer, channel)
+where status = 'pending' and customer is not null;
+
 comment on table logloom_private.notifications is
   'The outbox: a row for each alert and destination, and for its recovery. Tests, codes that '
   'confirm an address, and mails to owners about a log stream have no alert. For a log stream, '
