@@ -62,9 +62,9 @@ comment on function public.list_alert_addresses(integer, text) is
   'notifications may be sent there. p_limit: 1 to 1000 (default 100). p_after: email of the last '
   'item of the page before. Errors: PT400, PT401.';
 
--- Raises PT400 if the plan has no room for another confirmed address. To make room, deletes
--- addresses that no rule uses.
-create function logloom_private.require_room_for_address(p_tenant_id text)
+-- Raises PT400 if the plan has no room for another confirmed address. Those of customers fill at
+-- most half of the plan's limit. To make room, deletes addresses that no rule uses.
+create function logloom_private.require_room_for_address(p_tenant_id text, p_customer text)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -76,6 +76,7 @@ begin
   for v_try in 1..2 loop
     if (
       select count(*) < v_max
+        and (p_customer is null or count(a.customer) < v_max / 2)
       from logloom_private.notification_addresses a
       where a.tenant_id = p_tenant_id and a.confirmed_at is not null
     ) then
@@ -85,7 +86,10 @@ begin
     where a.tenant_id = p_tenant_id and a.confirmed_at is not null
       and not logloom_private.rule_names_address(p_tenant_id, a.customer, a.mailbox);
   end loop;
-  perform logloom_private.refuse('notifications.no_room_for_address', v_max::text);
+  perform logloom_private.refuse(
+    'notifications.no_room_for_address',
+    (case when p_customer is null then v_max else v_max / 2 end)::text
+  );
 end;
 $$;
 
@@ -140,7 +144,7 @@ begin
       and a.mailbox = v_mailbox;
     return logloom_private.refuse_and_keep('notifications.code_is_wrong');
   end if;
-  perform logloom_private.require_room_for_address(v_tenant_id);
+  perform logloom_private.require_room_for_address(v_tenant_id, v_scope.customer);
   update logloom_private.notification_addresses a
   set confirmed_at = now(),
     confirmed_by = logloom_private.person_in_scope(v_scope),

@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir outbox.psql
-select plan(8);
+select plan(13);
 
 insert into logloom.log_views (view_id, tenant_id, customer, created_by)
 select ('00000000-0000-4000-a000-0000000000' || c)::uuid, 'acme', c, 'alice'
@@ -84,6 +84,50 @@ select results_eq(
     from logloom_private.notifications n order by 1$$,
   $$values ('42', null), ('43', null), (null, true)$$, 'only the tenant''s messages have a link'
 );
+
+-- A message is not sent if the customer's view or rule has changed since, nor too many at once.
+update logloom_private.notifications n set claim_id = null, purpose = 'test'
+where n.customer = '43';
+update logloom.log_views v set shows_since = now() + interval '1 minute';
+update logloom.alert_rules r set held_at = now() where r.name = 'of 43';
+delete from logloom_private.notification_usage;
+select set_eq(
+  $$select c.customer, count(*) from public.claim_alert_notifications(20) c group by 1$$,
+  $$values (null, 3::bigint), ('43', 2)$$, 'tests are sent'
+);
+update logloom_private.notifications n
+set purpose = 'alert', claim_id = null, next_attempt_at = now(), created_at = now()
+where n.customer = '43';
+delete from logloom_private.notification_usage;
+select public.claim_alert_notifications(20) \g /dev/null
+select results_eq(
+  $$select distinct n.customer, n.status, n.last_error
+    from logloom_private.notifications n where n.customer is not null order by 1, 2$$,
+  $$values ('42', 'failed', 'What the customer may see has changed since the alert'),
+    ('43', 'failed', 'The rule was stopped')$$, 'alerts of before are not'
+);
+update logloom.plans set webhooks_per_hour = 10 where plan_id = 'pro';
+select is(count(e.last_error)::text || ' ' || max(e.last_error),
+  '2 24 messages of the customer wait already', 'as many wait as a day allows')
+from generate_series(1, 26) n
+cross join lateral (select r from logloom.alert_rules r where r.name = 'of 42') r (rule)
+cross join lateral logloom_private.enqueue_notifications(
+  jsonb_populate_record(r.rule, '{"notification_destinations": ["webhook"],
+    "notification_config": {"webhook_url": "https://example.com/"}}'),
+  'alert', null, to_json(n)::text
+) e;
+
+-- Customers fill half of the plan's addresses.
+delete from logloom_private.notification_addresses a where a.tenant_id = 'acme';
+update logloom.plans set max_notification_addresses = 2 where plan_id = 'pro';
+insert into logloom_private.notification_addresses (tenant_id, customer, mailbox, confirmed_at)
+values ('acme', '42', 'a7@example.com', now());
+select is(
+  pg_temp.attempt(format('select logloom_private.require_room_for_address(''acme'', %L)', c)), m, c
+)
+from (
+  values ('43', 'PT400 Plan limit exceeded: notification addresses (max 1)'), (null, 'accepted')
+) c (c, m);
 
 select * from finish();
 rollback;

@@ -27,8 +27,8 @@ begin
     ('notifications.no_room_for_address', 400,
       'Plan limit exceeded: notification addresses (max %s)',
       'Remove a confirmed address from all alert rules, or choose a larger plan.',
-      '`confirm_alert_address`: the plan''s `max_notification_addresses`. Addresses that no rule '
-        'uses do not count.'),
+      '`confirm_alert_address`: the plan''s `max_notification_addresses`, half for customers. '
+        'Addresses that no rule uses do not count.'),
     ('notifications.code_is_malformed', 400, 'Invalid p_code: six digits',
       'Send the code from the email, as a text.', null),
     ('notifications.no_code_is_good', 400, 'There is no valid code for this address',
