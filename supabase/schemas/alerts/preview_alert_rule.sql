@@ -79,6 +79,7 @@ as $$
 declare
   v_scope logloom_private.reading_scope :=
     logloom_private.managing_scope(p_scope, 'preview_alert_rule', p_tenant_id, 'member');
+  v_of_rule logloom_private.reading_scope;
   v_rule logloom.alert_rules;
 begin
   perform logloom_private.refuse_for_customer(v_scope, 'p_view_id', p_view_id is not null);
@@ -118,9 +119,14 @@ begin
   elsif v_rule.for_minutes not between 0 and 1440 then
     perform logloom_private.refuse('alerts.alert_rules_for_minutes_are_valid');
   end if;
-  -- A session previews a new rule in its own scope.
-  if v_scope.kind = 'token' or v_rule.view_id is not null then
-    v_scope := logloom_private.scope_of_view(v_scope.tenant_id, v_rule.view_id);
+  v_of_rule := logloom_private.scope_of_view(v_scope.tenant_id, v_rule.view_id);
+  if v_scope.kind = 'token' then
+    v_scope := v_of_rule;
+  elsif v_rule.view_id is distinct from logloom_private.view_of_session(v_scope) then
+    -- A session previews a rule of another session within both scopes.
+    v_scope.filter := logloom_private.both_filters(v_scope.filter, v_of_rule.filter);
+    v_scope.hidden_fields := v_scope.hidden_fields || v_of_rule.hidden_fields;
+    v_scope.names_now := v_scope.names_now is true or v_of_rule.names_now is true;
   end if;
   return logloom_private.preview_windows(v_scope, v_rule);
 exception when query_canceled then
