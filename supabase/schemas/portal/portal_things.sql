@@ -132,6 +132,7 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_views uuid[];
   v_sessions uuid[];
+  v_messages uuid[];
   v_ended public.logloom_revoked_customer;
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
@@ -139,6 +140,8 @@ begin
   if logloom_private.usable_id(p_customer) is null then
     perform logloom_private.refuse('portal.customer_is_invalid');
   end if;
+  -- A round of alerts locks rules in its own order. So this waits until its step is done.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('alerts'));
   -- Sessions create things only while they hold the tenant.
   perform from logloom.tenants t where t.tenant_id = v_tenant_id for no key update;
   with ended as (
@@ -171,6 +174,18 @@ begin
   get diagnostics v_ended.rules = row_count;
   delete from logloom.log_views v
   where v.tenant_id = v_tenant_id and v.view_id = any (v_views);
+  -- All messages are locked before the first one changes its alert: a delivery does the same.
+  v_messages := array(
+    select n.notification_id
+    from logloom_private.notifications n
+    where n.tenant_id = v_tenant_id and n.customer = p_customer and n.status = 'pending'
+    for update
+  );
+  perform logloom_private.end_notification(n, 'failed', null, 'The customer was revoked')
+  from logloom_private.notifications n
+  where n.notification_id = any (v_messages);
+  delete from logloom_private.notification_addresses a
+  where a.tenant_id = v_tenant_id and a.customer = p_customer;
   insert into logloom.audit_events (tenant_id, actor, action, subject, details)
   values (
     v_tenant_id, logloom_private.actor(), 'portal_customer.revoked', p_customer, to_jsonb(v_ended)
@@ -195,6 +210,7 @@ end;
 $$;
 
 comment on function public.revoke_portal_customer(text, text) is
-  'Revokes all sessions of a customer and deletes the log streams and alert rules that they made. '
+  'Revokes all sessions of a customer and deletes the log streams and alert rules that they made, '
+  'with their waiting messages and confirmed addresses. '
   'Returns {sessions, streams, rules}: how many. You can create new sessions for the customer '
   'afterwards. For admins. Errors: PT400, PT401, PT403.';

@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../alerts/rounds.psql
-select plan(64);
+select plan(67);
 
 -- Returns the answer of an operation to the session of a customer, or its error.
 create function pg_temp.ask(p_who text, p_operation text, p_parameters jsonb default '{}')
@@ -217,6 +217,26 @@ from (
 ) c (operation, more);
 select pg_temp.ask('42', 'update_alert_rule',
   jsonb_build_object('p_rule_id', pg_temp.id_of('all'), 'p_name', 'all')) \g /dev/null
+select pg_temp.act_as_user('acme', 'alice');
+insert into made
+select 'seven', s.*
+from public.create_log_portal_session(p_parts => '{alerts}', p_customer => '42',
+  p_query_dsl => '@user:7') s;
+select pg_temp.act_as_postgres();
+insert into logloom.logs (id, tenant_id, ts, received_at, write_seq, level, msg, attrs)
+select
+  gen_random_uuid(), 'acme', now() - interval '5 minutes', now(),
+  nextval('logloom_private.write_seq'), r.level, 'm', r.attrs
+from (
+  values
+    ('error', '{"customer": 42, "user": 7}'::jsonb), ('error', '{"customer": 42, "user": 8}'),
+    ('info', '{"customer": 42, "user": 7}'), ('error', '{"customer": 43, "user": 7}')
+) r (level, attrs);
+select is(
+  pg_temp.members(pg_temp.ask('seven', 'preview_alert_rule', jsonb_build_object(
+    'p_rule_id', pg_temp.id_of('all'), 'p_cooldown_minutes', 10080
+  ))::jsonb ->> 'alerts', 'value'), '1', 'a preview keeps to the session and to the rule'
+);
 
 -- The host sees, stops and deletes them.
 select pg_temp.act_as_user('acme', 'mel');
@@ -286,9 +306,32 @@ select results_eq(
     ('alert_rule.paused', false, '43', 1)$$,
   'the audit log names sessions and customers'
 );
+update logloom.log_views v set query_dsl = '((' where v.name = 'shop';
+select is(
+  pg_temp.attempt(format('select logloom_private.compile_rule(''acme'', ''*'', %L)', r.view_id)),
+  'PT403 The query of this session is no longer valid', 'no error names the view'
+)
+from logloom.alert_rules r
+where r.name = 'all';
+insert into logloom_private.notification_addresses (tenant_id, customer, mailbox, confirmed_at)
+select 'acme', c, 'a@example.com', now() from unnest('{42,43}'::text[]) c;
+insert into logloom_private.notifications (
+  tenant_id, customer, rule_id, channel, address, body, expires_at
+)
+select 'acme', c, pg_temp.id_of('all'), 'webhook', 'https://example.com/', '{}', now() + '1 day'
+from unnest('{42,43}'::text[]) c;
 select pg_temp.act_as_user('acme', 'alice');
 select is(
-  public.revoke_portal_customer(p_customer => '42')::text, '(0,0,4)', 'the customer is revoked'
+  public.revoke_portal_customer(p_customer => '42')::text, '(1,0,4)', 'the customer is revoked'
+);
+select pg_temp.act_as_postgres();
+select results_eq(
+  $$select n.customer, n.status, n.last_error, a.mailbox
+    from logloom_private.notifications n
+    left join logloom_private.notification_addresses a on a.customer = n.customer order by 1$$,
+  $$values ('42', 'failed', 'The customer was revoked', null),
+    ('43', 'pending', null, 'a@example.com')$$,
+  'with messages and addresses'
 );
 
 select * from finish();
