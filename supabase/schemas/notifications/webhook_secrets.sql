@@ -165,26 +165,18 @@ as $$
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.managing_scope(p_scope, 'rotate_alert_webhook_secret', null, 'member');
+  v_rule constant logloom.alert_rules := logloom_private.locked_rule(v_scope, p_rule_id);
   v_result public.logloom_webhook_secret;
 begin
-  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  perform logloom_private.require_view_of_session(v_scope, v_rule.view_id, 'alert rule');
   insert into logloom_private.webhook_secrets as w (rule_id)
-  select r.rule_id
-  from logloom.alert_rules r
-  where r.tenant_id = v_scope.tenant_id and r.rule_id = p_rule_id
-    and logloom_private.is_managed(v_scope, r.view_id)
+  values (v_rule.rule_id)
   on conflict (rule_id) do update
   set previous_secret = w.secret,
     previous_valid_until = now() + interval '24 hours',
     secret = excluded.secret,
     changed_at = now()
   returning w.rule_id, w.secret, w.previous_valid_until into v_result;
-  if not found then
-    perform logloom_private.refuse('alerts.rule_not_found');
-  end if;
-  perform logloom_private.require_view_of_session(
-    v_scope, (select r.view_id from logloom.alert_rules r where r.rule_id = p_rule_id), 'alert rule'
-  );
   return v_result;
 end;
 $$;
@@ -203,7 +195,8 @@ $$;
 
 comment on function public.rotate_alert_webhook_secret(uuid) is
   'Creates a new secret for a rule''s webhooks and returns it. Only this answer shows it. For 24 '
-  'hours webhooks are signed with both. Errors: PT400, PT401, PT404.';
+  'hours webhooks are signed with both. A customer''s rule requires the role admin. Errors: PT400, '
+  'PT401, PT403, PT404.';
 
 -- Makes a new secret if the URL gets another scheme, host or port: this is another receiver. To
 -- verify signatures there, somebody must rotate the secret and see it.
