@@ -80,6 +80,8 @@ begin
           logloom_private.idempotency_key_lifetime()),
         -- create_ingest_token counts the tokens created in the last minute.
         ('logloom_private.ingest_tokens', 'r.expires_at < $1', '1 minute'),
+        -- get_tenant_usage reads 24 months.
+        ('logloom_private.usage_services', 'r.day < $1', '24 months'),
         ('logloom_private.storage_hours', 'r.hour < $1', '8 days'),
         ('logloom.ingest_rule_hours', 'r.hour < $1', '32 days'),
         ('logloom_private.key_reads', 'r.day < $1', '31 days'),

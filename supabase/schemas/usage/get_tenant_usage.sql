@@ -216,6 +216,8 @@ begin
     perform logloom_private.refuse('usage.months_are_out_of_range');
   elsif p_services not between 1 and 50 then
     perform logloom_private.refuse('usage.services_are_out_of_range');
+  elsif p_services is not null and v_months > 3 then
+    perform logloom_private.refuse('usage.services_take_three_months');
   end if;
   v_from := v_month - make_interval(months => v_months - 1);
 
@@ -291,5 +293,5 @@ comment on function public.get_tenant_usage(text, integer, integer) is
   'Returns the tenant''s usage in this UTC month, its limits, percentages, a projection for the '
   'end of the month, and the disk space of its records (stored). Also the usage by month and day '
   'of the last p_months (1 to 24, default 1). services: each day by service, the p_services (1 to '
-  '50) with the most bytes and the others together. All acknowledged events count. Errors: PT400, '
-  'PT401, PT403, PT404.';
+  '50) with the most bytes and the others together, for at most 3 months. All acknowledged events '
+  'count. Errors: PT400, PT401, PT403, PT404.';

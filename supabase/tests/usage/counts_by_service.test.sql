@@ -4,7 +4,7 @@ set local timezone = 'UTC';
 \ir ../actors.psql
 \ir ../ingest.psql
 update logloom_private.settings set provision_by_secret_key = true;
-select plan(10);
+select plan(11);
 
 create or replace function logloom_private.max_counted_services()
 returns integer
@@ -104,5 +104,9 @@ select throws_ok(
 )
 from unnest(array[0, 51]) n;
 
+select is(
+  pg_temp.attempt('select public.get_tenant_usage(p_months => 4, p_services => 1)'),
+  'PT400 Invalid p_months: at most 3 with p_services', 'services of three months'
+);
 select * from finish();
 rollback;

@@ -31,6 +31,8 @@ begin
       'Without p_months you get the current month.', null),
     ('usage.services_are_out_of_range', 400, 'Invalid p_services: 1 to 50',
       'Without p_services you get no usage by service.', null),
+    ('usage.services_take_three_months', 400, 'Invalid p_months: at most 3 with p_services',
+      'Leave out p_services for more months.', null),
     ('usage.too_many_deletions', 429, 'Too many deletions are open (max %s)',
       'list_log_retention_runs shows them. One deletion with OR can replace several.', null),
     ('usage.kind_is_unknown', 400, 'Invalid p_kind: one of retention, erasure, storage',
