@@ -201,6 +201,12 @@ begin
     p_row.last_error := case when p_row.held_at is not null then p_row.last_error end;
     p_row.asked_at := greatest(p_row.asked_at, v_shows_since);
   end if;
+  if v_shows_since is not null then
+    -- These numbers count records outside the view, too.
+    p_row.last_error := regexp_replace(
+      p_row.last_error, '^(The rule is too expensive): \d+ records took \d+ ms', '\1'
+    );
+  end if;
   v_shown := logloom_private.alert_rule_of(p_row);
   if v_is_customer then
     v_shown.view_id := null;
