@@ -78,14 +78,19 @@ begin
     p_scope.operations := v_view.operations;
     p_scope.hidden_fields := nullif(v_view.hidden_fields, '{}');
   elsif v_view.parent_view_id is not null then
-    p_scope := logloom_private.scope_in_view(p_scope, v_view.parent_view_id, p_now);
+    begin
+      p_scope := logloom_private.scope_in_view(p_scope, v_view.parent_view_id, p_now);
+    exception when sqlstate 'PT403' then
+      perform logloom_private.refuse('callers.portal_query_is_broken');
+    end;
   end if;
   p_scope.view_id := v_view.view_id;
   if v_view.query_dsl is not null then
     begin
       p_scope := logloom_private.narrowed_scope(p_scope, v_view.query_dsl, p_now);
     exception when sqlstate 'PT400' then
-      if v_view.customer is not null then
+      -- Customers never see the name of the view.
+      if v_view.customer is not null or p_scope.kind = 'portal_session' then
         perform logloom_private.refuse('callers.portal_query_is_broken');
       end if;
       perform logloom_private.refuse('callers.view_is_broken', v_view.name);
