@@ -216,7 +216,7 @@ begin
     select h.incident_id
     from logloom.alert_history h
     where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id
-      and logloom_private.is_managed(v_scope, h.view_id)
+      and logloom_private.is_managed_since(v_scope, h.view_id, h.triggered_at)
   )
   for no key update;
   -- The first acknowledgement stays on record.
@@ -225,7 +225,7 @@ begin
     acknowledged_at = coalesce(h.acknowledged_at, now()),
     acknowledged_by = coalesce(h.acknowledged_by, v_user_id)
   where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id
-    and logloom_private.is_managed(v_scope, h.view_id)
+    and logloom_private.is_managed_since(v_scope, h.view_id, h.triggered_at)
   returning h.incident_id into v_incident_id;
   if not found then
     perform logloom_private.refuse('alerts.alert_not_found');

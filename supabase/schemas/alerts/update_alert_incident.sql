@@ -74,7 +74,7 @@ begin
     select i.incident_id
     from logloom.alert_incidents i
     where i.tenant_id = v_tenant_id and i.incident_id = any (p_incident_ids)
-      and logloom_private.is_managed(v_scope, i.view_id)
+      and logloom_private.is_managed_since(v_scope, i.view_id, i.opened_at)
     order by i.incident_id
     for no key update
   );

@@ -70,11 +70,7 @@ begin
   select i.* into v_row
   from logloom.alert_incidents i
   where i.tenant_id = v_tenant_id and i.incident_id = p_incident_id
-    and logloom_private.is_managed(v_scope, i.view_id)
-    -- A portal session sees no incident opened before its view changed.
-    and (v_scope.kind = 'token' or i.opened_at >= (
-      select v.shows_since from logloom.log_views v where v.view_id = i.view_id
-    ));
+    and logloom_private.is_managed_since(v_scope, i.view_id, i.opened_at);
   if not found then
     perform logloom_private.refuse('alerts.incident_not_found');
   end if;

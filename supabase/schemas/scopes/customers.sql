@@ -57,6 +57,27 @@ begin
 end;
 $$;
 
+-- True if a caller manages an alert or incident of the view and this time. A session manages none
+-- from before its view last changed.
+create function logloom_private.is_managed_since(
+  p_scope logloom_private.reading_scope,
+  p_view_id uuid,
+  p_at timestamptz
+)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.is_managed(p_scope, p_view_id)
+    and (
+      p_scope.kind = 'token'
+      or p_at >= (select v.shows_since from logloom.log_views v where v.view_id = p_view_id)
+    );
+end;
+$$;
+
 -- Returns the customer to whom a thing with this view belongs. Null: to the tenant itself.
 create function logloom_private.customer_of_view(p_view_id uuid)
 returns text
