@@ -8,10 +8,15 @@ import { say } from "../shared/translate.ts";
 
 const parameterOf = (name: string) => `var-${name}`;
 
+/** A variable can have any name, also one that every object has, such as "constructor". */
+function pinned(variables: LogDashboard["variables"], name: string): string | undefined {
+  return variables && Object.hasOwn(variables, name) ? variables[name] : undefined;
+}
+
 /** The panels with values for their variables: those that the portal session pins, or those in the address. */
 export function useFilledPanels({ panels, variables }: LogDashboard): LogPanel[] {
   const { parameters } = useAddress();
-  const valueOf = (name: string) => variables?.[name] ?? parameters[parameterOf(name)] ?? "";
+  const valueOf = (name: string) => pinned(variables, name) ?? parameters[parameterOf(name)] ?? "";
   return panels.map((panel) => ({ ...panel, query_dsl: withVariables(panel.query_dsl, valueOf) }));
 }
 
@@ -21,7 +26,7 @@ export function DashboardVariables({ dashboard: { panels, variables }, instants 
   instants: Instants | null;
 }) {
   const fields = new Map(panels.flatMap(({ query_dsl }) => variablesOf(query_dsl)));
-  const free = [...fields].filter(([name]) => variables?.[name] === undefined);
+  const free = [...fields].filter(([name]) => pinned(variables, name) === undefined);
   return free.map(([name, field]) => (
     <Variable key={name} name={name} field={field} instants={instants} />
   ));
