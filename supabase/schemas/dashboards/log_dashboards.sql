@@ -81,6 +81,9 @@ declare
   v_row logloom.log_dashboards;
 begin
   perform logloom_private.require_parameter('p_name', p_name is null);
+  if p_in_portal then
+    perform logloom_private.require_role(v_tenant_id, 'admin');
+  end if;
   v_panels := logloom_private.checked_panels(coalesce(p_panels, '[]'));
   perform logloom_private.require_room_for_log_dashboard();
   insert into logloom.log_dashboards (tenant_id, created_by, name, is_shared, panels, in_portal)
@@ -101,7 +104,8 @@ comment on function public.create_log_dashboard(text, jsonb, boolean, boolean) i
   'Creates a dashboard and returns it. p_name: 1 to 200 characters after trimming. p_panels: at '
   'most 20 objects {title, query_dsl, kind, width}; kind is lines, bars or number, width 1 to 12 '
   '(default 6). p_is_shared: colleagues see it, too. p_in_portal: so do portal sessions with the '
-  'part dashboards, if it is shared. Errors: PT400 (also plan limit), PT401, PT403.';
+  'part dashboards, if it is shared; requires the role admin. Errors: PT400 (also plan limit), '
+  'PT401, PT403.';
 
 create function public.update_log_dashboard(
   p_dashboard_id uuid default null,
@@ -125,6 +129,11 @@ declare
   v_row logloom.log_dashboards;
 begin
   perform logloom_private.require_parameter('p_dashboard_id', p_dashboard_id is null);
+  if p_in_portal and not exists (
+    select from logloom.log_dashboards d where d.dashboard_id = p_dashboard_id and d.in_portal
+  ) then
+    perform logloom_private.require_role(v_tenant_id, 'admin');
+  end if;
   if p_panels is not null then
     v_panels := logloom_private.checked_panels(p_panels);
   end if;
@@ -154,7 +163,8 @@ comment on function public.update_log_dashboard(
 ) is
   'Changes the given members and returns the dashboard. p_panels replaces all panels. '
   'p_updated_at: updated_at as the caller read it. If it is given, the call is refused if somebody '
-  'else changed the dashboard since. Errors: PT400, PT401, PT403 (a colleague''s), PT404, PT409 '
+  'else changed the dashboard since. Errors: PT400, PT401, PT403 (a colleague''s, or p_in_portal '
+  'without the role admin), PT404, PT409 '
   '(changed since p_updated_at).';
 
 create function public.delete_log_dashboard(p_dashboard_id uuid default null)

@@ -1,7 +1,7 @@
 -- Dashboards are checked, limited by the plan, private or shared, and audited.
 begin;
 \ir ../actors.psql
-select plan(36);
+select plan(38);
 
 create function pg_temp.panel(p_changes jsonb default '{}')
 returns jsonb
@@ -130,6 +130,15 @@ select is(
   pg_temp.attempt(format('select public.get_log_dashboard(%L)', m.dashboard_id)),
   'PT404 Dashboard not found', 'not by its id either'
 ) from made m;
+
+-- Only admins show a dashboard to customers.
+select pg_temp.act_as_postgres();
+insert into logloom.tenants (tenant_id, plan_id) values ('umbrella', 'pro');
+insert into logloom.tenant_members (tenant_id, user_id, role) values ('umbrella', 'mel', 'member');
+select pg_temp.act_as_user('umbrella', 'mel');
+select is(pg_temp.attempt(format(c, gen_random_uuid())), 'PT403 This requires the role admin', c)
+from unnest('{"select public.create_log_dashboard(%L, p_in_portal => true)",
+  "select public.update_log_dashboard(%L, p_in_portal => true)"}'::text[]) c;
 
 select pg_temp.act_as_user('acme', 'alice');
 select is(
