@@ -98,7 +98,8 @@ begin
       || 't.is_cut from (select s.template, sum(s.events) as count, min(s.first_us) as first, '
       || 'max(s.last_us) as last, min(s.place) as place, '
       || format('coalesce(sum(count(*)) over () > %L, false)', v_templates)
-      || ' as is_cut from logloom_private.sealed_patterns('
+      || ' as is_cut from ' || case when p_query.hidden_fields is null
+        then 'logloom_private.sealed_patterns(' else 'logloom_private.sealed_patterns_by_id(' end
       || format(
         '%s, %L, %L, %L, %L',
         logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
@@ -152,7 +153,8 @@ begin
       || 'from found f group by 1'
     || '), patterns as (select logloom_private.shape(r.shape) as pattern, '
       || 'sum(r.count)::double precision as count, min(r.first) as first, max(r.last) as last, '
-      || 'min(r.example) as example, min(r.place) as place from rough r group by 1'
+      || 'min(r.example) as example, (min(r.place))[1:1] '
+      || '|| (min(r.place))[cardinality(min(r.place)) - 1:] as place from rough r group by 1'
     || '), chosen as materialized (select c.*, row_number() over () as n from ('
       || 'select p.*, count(*) over () as total '
       || logloom_private.source_sql(logloom_private.chosen_rows_sql(

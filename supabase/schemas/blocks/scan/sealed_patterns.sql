@@ -145,6 +145,54 @@ begin
 end;
 $$;
 
+-- Returns the same as sealed_patterns, but places also sort by id: time, id, block, position.
+-- Within a block, messages are ordered by service and level, which a reader's view may hide.
+create function logloom_private.sealed_patterns_by_id(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_tree jsonb,
+  p_limit integer default null
+)
+returns table (
+  template text,
+  events bigint,
+  first_us bigint,
+  last_us bigint,
+  place bigint[]
+)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+rows 1000
+as $$
+begin
+  return query
+  with found as materialized (
+    select s.*, row_number() over () as n
+    from logloom_private.sealed_patterns(p_tenant_id, p_from, p_to, p_tree, p_limit) s
+  ), blocks as (
+    select f.place[2] as block_id, array_agg(f.n) as ns, array_agg(f.place[3]::integer) as positions
+    from found f
+    group by 1
+  )
+  select
+    f.template, f.events, f.first_us, f.last_us, array[
+      f.place[1], ('x' || left(h.id, 16))::bit(64)::bigint,
+      ('x' || right(h.id, 16))::bit(64)::bigint
+    ] || f.place[2:3]
+  from blocks b
+  join logloom_private.blocks c on c.tenant_id = p_tenant_id and c.block_id = b.block_id
+  cross join lateral unnest(
+    b.ns,
+    logloom_private.block_ids(c, b.positions, logloom_private.block_batches(c, b.positions))
+  ) u (n, id)
+  cross join lateral replace(u.id::text, '-', '') h (id)
+  join found f on f.n = u.n;
+end;
+$$;
+
 -- Returns the messages at places that sealed_patterns returned.
 create function logloom_private.sealed_messages(p_tenant_id text, p_places bigint[])
 returns table (place bigint[], msg text)
