@@ -494,6 +494,8 @@ DROP FUNCTION "logloom_private"."replace_webhook_secret"(uuid);
 
 DROP FUNCTION "logloom_private"."request_stream_test"(text, uuid);
 
+DROP FUNCTION "logloom_private"."require_room_for_address"(text);
+
 DROP FUNCTION "logloom_private"."require_room_for_test"(text, text);
 
 DROP FUNCTION "logloom_private"."require_rule_in_view"(text, text, uuid);
@@ -2110,7 +2112,7 @@ begin
     select h.incident_id
     from logloom.alert_history h
     where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id
-      and logloom_private.is_managed(v_scope, h.view_id)
+      and logloom_private.is_managed_since(v_scope, h.view_id, h.triggered_at)
   )
   for no key update;
   -- The first acknowledgement stays on record.
@@ -2119,7 +2121,7 @@ begin
     acknowledged_at = coalesce(h.acknowledged_at, now()),
     acknowledged_by = coalesce(h.acknowledged_by, v_user_id)
   where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id
-    and logloom_private.is_managed(v_scope, h.view_id)
+    and logloom_private.is_managed_since(v_scope, h.view_id, h.triggered_at)
   returning h.incident_id into v_incident_id;
   if not found then
     perform logloom_private.refuse('alerts.alert_not_found');
@@ -2859,6 +2861,12 @@ begin
     -- The error of a held rule says why it is held.
     p_row.last_error := case when p_row.held_at is not null then p_row.last_error end;
     p_row.asked_at := greatest(p_row.asked_at, v_shows_since);
+  end if;
+  if v_shows_since is not null then
+    -- These numbers count records outside the view, too.
+    p_row.last_error := regexp_replace(
+      p_row.last_error, '^(The rule is too expensive): \d+ records took \d+ ms', '\1'
+    );
   end if;
   v_shown := logloom_private.alert_rule_of(p_row);
   if v_is_customer then
@@ -5797,7 +5805,7 @@ begin
     select i.incident_id
     from logloom.alert_incidents i
     where i.tenant_id = v_tenant_id and i.incident_id = any (p_incident_ids)
-      and logloom_private.is_managed(v_scope, i.view_id)
+      and logloom_private.is_managed_since(v_scope, i.view_id, i.opened_at)
     order by i.incident_id
     for no key update
   );
@@ -7113,9 +7121,10 @@ begin
       select n.*
       from logloom_private.notifications n
       where n.notification_id = any(v_ids)
-        and (n.channel = 'email' or n.purpose = 'recovery')
+        and (n.channel = 'email' or n.purpose = 'recovery' or n.customer is not null)
     loop
       v_refusal := coalesce(
+        logloom_private.customer_refusal(v_notification),
         case v_notification.channel
           when 'email' then logloom_private.email_refusal(v_notification)
         end,
@@ -8546,7 +8555,7 @@ begin
       and a.mailbox = v_mailbox;
     return logloom_private.refuse_and_keep('notifications.code_is_wrong');
   end if;
-  perform logloom_private.require_room_for_address(v_tenant_id);
+  perform logloom_private.require_room_for_address(v_tenant_id, v_scope.customer);
   update logloom_private.notification_addresses a
   set confirmed_at = now(),
     confirmed_by = logloom_private.person_in_scope(v_scope),
@@ -9072,6 +9081,48 @@ CREATE OR REPLACE FUNCTION logloom_private.customer_of_view (
   AS $function$
 begin
   return (select v.customer from logloom.log_views v where v.view_id = p_view_id);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.customer_refusal (
+  p_notification logloom_private.notifications
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_rule logloom.alert_rules;
+begin
+  if p_notification.customer is null then
+    return null;
+  end if;
+  select r.* into v_rule from logloom.alert_rules r where r.rule_id = p_notification.rule_id;
+  if not found then
+    return 'The rule was deleted';
+  elsif p_notification.purpose not in ('alert', 'recovery') then
+    return null;
+  elsif v_rule.held_at is not null
+    or not logloom_private.maker_may_read(v_rule.tenant_id, v_rule.created_by)
+  then
+    return 'The rule was stopped';
+  end if;
+  return case
+    when (select v.shows_since from logloom.log_views v where v.view_id = v_rule.view_id) > least(
+      p_notification.created_at,
+      (
+        select h.triggered_at
+        from logloom.alert_history h
+        where h.alert_id = p_notification.alert_id
+      ),
+      (
+        select i.opened_at
+        from logloom.alert_incidents i
+        where p_notification.purpose = 'recovery' and i.incident_id = p_notification.incident_id
+      )
+    ) then 'What the customer may see has changed since the alert'
+  end;
 end;
 $function$;
 
@@ -10522,7 +10573,16 @@ CREATE OR REPLACE FUNCTION logloom_private.due_notifications()
   AS $function$
 begin
   return query
-  with due as (
+  with waiting as (
+    select
+      n.notification_id, n.tenant_id, n.customer, n.channel, n.purpose, n.position,
+      n.next_attempt_at, n.expires_at,
+      min(n.position) filter (where n.purpose = 'alert') over w as first_alert,
+      min(n.position) filter (where n.purpose = 'recovery') over w as first_recovery
+    from logloom_private.notifications n
+    where n.status = 'pending'
+    window w as (partition by n.rule_id, n.channel, n.group_key)
+  ), due as (
     select
       n.notification_id, n.tenant_id, n.customer, k.kind, n.next_attempt_at,
       row_number() over (
@@ -10531,22 +10591,15 @@ begin
       row_number() over (
         partition by n.tenant_id, k.kind order by n.customer is not null, n.next_attempt_at
       ) as place
-    from logloom_private.notifications n
+    from waiting n
     cross join lateral logloom_private.channel_kind(n.channel) k (kind)
-    where n.status = 'pending' and n.next_attempt_at <= now() and n.expires_at > now()
+    where n.next_attempt_at <= now() and n.expires_at > now()
       -- Keeps the order: an alert before its recovery, a recovery before the next alert.
-      and not (
-        n.purpose in ('alert', 'recovery')
-        and exists (
-          select
-          from logloom_private.notifications e
-          where e.rule_id = n.rule_id and e.channel = n.channel and e.status = 'pending'
-            and (
-              e.purpose = 'recovery'
-              or e.purpose = 'alert' and (n.purpose = 'recovery' or n.channel = 'pagerduty')
-            )
-            and e.group_key = n.group_key and e.position < n.position
-        )
+      and not coalesce(
+        n.purpose in ('alert', 'recovery') and n.first_recovery < n.position
+          or (n.purpose = 'recovery' or n.purpose = 'alert' and n.channel = 'pagerduty')
+          and n.first_alert < n.position,
+        false
       )
   ), senders as (
     select
@@ -10917,6 +10970,7 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_views uuid[];
   v_sessions uuid[];
+  v_messages uuid[];
   v_ended public.logloom_revoked_customer;
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
@@ -10924,6 +10978,8 @@ begin
   if logloom_private.usable_id(p_customer) is null then
     perform logloom_private.refuse('portal.customer_is_invalid');
   end if;
+  -- A round of alerts locks rules in its own order. So this waits until its step is done.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('alerts'));
   -- Sessions create things only while they hold the tenant.
   perform from logloom.tenants t where t.tenant_id = v_tenant_id for no key update;
   with ended as (
@@ -10956,6 +11012,18 @@ begin
   get diagnostics v_ended.rules = row_count;
   delete from logloom.log_views v
   where v.tenant_id = v_tenant_id and v.view_id = any (v_views);
+  -- All messages are locked before the first one changes its alert: a delivery does the same.
+  v_messages := array(
+    select n.notification_id
+    from logloom_private.notifications n
+    where n.tenant_id = v_tenant_id and n.customer = p_customer and n.status = 'pending'
+    for update
+  );
+  perform logloom_private.end_notification(n, 'failed', null, 'The customer was revoked')
+  from logloom_private.notifications n
+  where n.notification_id = any (v_messages);
+  delete from logloom_private.notification_addresses a
+  where a.tenant_id = v_tenant_id and a.customer = p_customer;
   insert into logloom.audit_events (tenant_id, actor, action, subject, details)
   values (
     v_tenant_id, logloom_private.actor(), 'portal_customer.revoked', p_customer, to_jsonb(v_ended)
@@ -11135,6 +11203,7 @@ declare
   v_lifetime constant interval := logloom_private.notification_lifetime();
   v_destination record;
   v_collects boolean;
+  v_refusal text;
   v_notification logloom_private.notifications;
 begin
   if 'webhook' = any(p_rule.notification_destinations) then
@@ -11187,7 +11256,12 @@ begin
       ) end
     )
     returning * into v_notification;
-    if v_notification.channel = 'email' and not logloom_private.address_is_confirmed(
+    v_refusal := logloom_private.waiting_refusal(v_notification);
+    if v_refusal is not null then
+      v_notification := logloom_private.end_notification(
+        v_notification, 'failed', null, v_refusal
+      );
+    elsif v_notification.channel = 'email' and not logloom_private.address_is_confirmed(
       v_notification.tenant_id, v_notification.customer, v_notification.address
     ) then
       v_notification := logloom_private.end_notification(
@@ -15150,6 +15224,25 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.is_managed_since (
+  p_scope   logloom_private.reading_scope,
+  p_view_id uuid,
+  p_at      timestamp with time zone
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.is_managed(p_scope, p_view_id)
+    and (
+      p_scope.kind = 'token'
+      or p_at >= (select v.shows_since from logloom.log_views v where v.view_id = p_view_id)
+    );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.is_of_customer (
   p_customer text,
   p_source   text,
@@ -16784,7 +16877,8 @@ begin
       || 'from found f group by 1'
     || '), patterns as (select logloom_private.shape(r.shape) as pattern, '
       || 'sum(r.count)::double precision as count, min(r.first) as first, max(r.last) as last, '
-      || 'min(r.example) as example, min(r.place) as place from rough r group by 1'
+      || 'min(r.example) as example, (min(r.place))[1:1] '
+      || '|| (min(r.place))[cardinality(min(r.place)) - 1:] as place from rough r group by 1'
     || '), chosen as materialized (select c.*, row_number() over () as n from ('
       || 'select p.*, count(*) over () as total '
       || logloom_private.source_sql(logloom_private.chosen_rows_sql(
@@ -19907,8 +20001,8 @@ begin
     ('notifications.no_room_for_address', 400,
       'Plan limit exceeded: notification addresses (max %s)',
       'Remove a confirmed address from all alert rules, or choose a larger plan.',
-      '`confirm_alert_address`: the plan''s `max_notification_addresses`. Addresses that no rule '
-        'uses do not count.'),
+      '`confirm_alert_address`: the plan''s `max_notification_addresses`, half for customers. '
+        'Addresses that no rule uses do not count.'),
     ('notifications.code_is_malformed', 400, 'Invalid p_code: six digits',
       'Send the code from the email, as a text.', null),
     ('notifications.no_code_is_good', 400, 'There is no valid code for this address',
@@ -21736,6 +21830,8 @@ begin
           logloom_private.idempotency_key_lifetime()),
         -- create_ingest_token counts the tokens created in the last minute.
         ('logloom_private.ingest_tokens', 'r.expires_at < $1', '1 minute'),
+        -- get_tenant_usage reads 24 months.
+        ('logloom_private.usage_services', 'r.day < $1', '24 months'),
         ('logloom_private.storage_hours', 'r.hour < $1', '8 days'),
         ('logloom.ingest_rule_hours', 'r.hour < $1', '32 days'),
         ('logloom_private.key_reads', 'r.day < $1', '31 days'),
@@ -24676,11 +24772,7 @@ begin
   select i.* into v_row
   from logloom.alert_incidents i
   where i.tenant_id = v_tenant_id and i.incident_id = p_incident_id
-    and logloom_private.is_managed(v_scope, i.view_id)
-    -- A portal session sees no incident opened before its view changed.
-    and (v_scope.kind = 'token' or i.opened_at >= (
-      select v.shows_since from logloom.log_views v where v.view_id = i.view_id
-    ));
+    and logloom_private.is_managed_since(v_scope, i.view_id, i.opened_at);
   if not found then
     perform logloom_private.refuse('alerts.incident_not_found');
   end if;
@@ -26588,6 +26680,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_rule_preview (
 declare
   v_scope logloom_private.reading_scope :=
     logloom_private.managing_scope(p_scope, 'preview_alert_rule', p_tenant_id, 'member');
+  v_of_rule logloom_private.reading_scope;
   v_rule logloom.alert_rules;
 begin
   perform logloom_private.refuse_for_customer(v_scope, 'p_view_id', p_view_id is not null);
@@ -26627,9 +26720,14 @@ begin
   elsif v_rule.for_minutes not between 0 and 1440 then
     perform logloom_private.refuse('alerts.alert_rules_for_minutes_are_valid');
   end if;
-  -- A session previews a new rule in its own scope.
-  if v_scope.kind = 'token' or v_rule.view_id is not null then
-    v_scope := logloom_private.scope_of_view(v_scope.tenant_id, v_rule.view_id);
+  v_of_rule := logloom_private.scope_of_view(v_scope.tenant_id, v_rule.view_id);
+  if v_scope.kind = 'token' then
+    v_scope := v_of_rule;
+  elsif v_rule.view_id is distinct from logloom_private.view_of_session(v_scope) then
+    -- A session previews a rule of another session within both scopes.
+    v_scope.filter := logloom_private.both_filters(v_scope.filter, v_of_rule.filter);
+    v_scope.hidden_fields := v_scope.hidden_fields || v_of_rule.hidden_fields;
+    v_scope.names_now := v_scope.names_now is true or v_of_rule.names_now is true;
   end if;
   return logloom_private.preview_windows(v_scope, v_rule);
 exception when query_canceled then
@@ -26748,6 +26846,8 @@ begin
     perform logloom_private.refuse('usage.months_are_out_of_range');
   elsif p_services not between 1 and 50 then
     perform logloom_private.refuse('usage.services_are_out_of_range');
+  elsif p_services is not null and v_months > 3 then
+    perform logloom_private.refuse('usage.services_take_three_months');
   end if;
   v_from := v_month - make_interval(months => v_months - 1);
 
@@ -27609,26 +27709,18 @@ CREATE OR REPLACE FUNCTION logloom_private.replace_webhook_secret (
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.managing_scope(p_scope, 'rotate_alert_webhook_secret', null, 'member');
+  v_rule constant logloom.alert_rules := logloom_private.locked_rule(v_scope, p_rule_id);
   v_result public.logloom_webhook_secret;
 begin
-  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  perform logloom_private.require_view_of_session(v_scope, v_rule.view_id, 'alert rule');
   insert into logloom_private.webhook_secrets as w (rule_id)
-  select r.rule_id
-  from logloom.alert_rules r
-  where r.tenant_id = v_scope.tenant_id and r.rule_id = p_rule_id
-    and logloom_private.is_managed(v_scope, r.view_id)
+  values (v_rule.rule_id)
   on conflict (rule_id) do update
   set previous_secret = w.secret,
     previous_valid_until = now() + interval '24 hours',
     secret = excluded.secret,
     changed_at = now()
   returning w.rule_id, w.secret, w.previous_valid_until into v_result;
-  if not found then
-    perform logloom_private.refuse('alerts.rule_not_found');
-  end if;
-  perform logloom_private.require_view_of_session(
-    v_scope, (select r.view_id from logloom.alert_rules r where r.rule_id = p_rule_id), 'alert rule'
-  );
   return v_result;
 end;
 $function$;
@@ -28082,7 +28174,8 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.require_room_for_address (
-  p_tenant_id text
+  p_tenant_id text,
+  p_customer  text
 )
   RETURNS void
   LANGUAGE plpgsql
@@ -28095,6 +28188,7 @@ begin
   for v_try in 1..2 loop
     if (
       select count(*) < v_max
+        and (p_customer is null or count(a.customer) < v_max / 2)
       from logloom_private.notification_addresses a
       where a.tenant_id = p_tenant_id and a.confirmed_at is not null
     ) then
@@ -28104,7 +28198,10 @@ begin
     where a.tenant_id = p_tenant_id and a.confirmed_at is not null
       and not logloom_private.rule_names_address(p_tenant_id, a.customer, a.mailbox);
   end loop;
-  perform logloom_private.refuse('notifications.no_room_for_address', v_max::text);
+  perform logloom_private.refuse(
+    'notifications.no_room_for_address',
+    (case when p_customer is null then v_max else v_max / 2 end)::text
+  );
 end;
 $function$;
 
@@ -28171,14 +28268,14 @@ begin
     perform logloom_private.require_room_for('alerts', p_scope.tenant_id);
     return;
   end if;
-  perform
-    logloom_private.hold_tenant(p_scope.tenant_id),
-    logloom_private.require_room_for_customer(p_scope, 'rules', 10, (
-      select count(*)
-      from logloom.alert_rules r
-      where r.tenant_id = p_scope.tenant_id
-        and logloom_private.customer_of_view(r.view_id) = p_scope.customer
-    ));
+  perform logloom_private.hold_tenant(p_scope.tenant_id);
+  -- A statement of its own: it also counts what was created while this one waited for the tenant.
+  perform logloom_private.require_room_for_customer(p_scope, 'rules', 10, (
+    select count(*)
+    from logloom.alert_rules r
+    where r.tenant_id = p_scope.tenant_id
+      and logloom_private.customer_of_view(r.view_id) = p_scope.customer
+  ));
   if exists (
     select
     from logloom.alert_rules r
@@ -28745,7 +28842,8 @@ begin
       || 't.is_cut from (select s.template, sum(s.events) as count, min(s.first_us) as first, '
       || 'max(s.last_us) as last, min(s.place) as place, '
       || format('coalesce(sum(count(*)) over () > %L, false)', v_templates)
-      || ' as is_cut from logloom_private.sealed_patterns('
+      || ' as is_cut from ' || case when p_query.hidden_fields is null
+        then 'logloom_private.sealed_patterns(' else 'logloom_private.sealed_patterns_by_id(' end
       || format(
         '%s, %L, %L, %L, %L',
         logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
@@ -29516,14 +29614,19 @@ begin
     p_scope.operations := v_view.operations;
     p_scope.hidden_fields := nullif(v_view.hidden_fields, '{}');
   elsif v_view.parent_view_id is not null then
-    p_scope := logloom_private.scope_in_view(p_scope, v_view.parent_view_id, p_now);
+    begin
+      p_scope := logloom_private.scope_in_view(p_scope, v_view.parent_view_id, p_now);
+    exception when sqlstate 'PT403' then
+      perform logloom_private.refuse('callers.portal_query_is_broken');
+    end;
   end if;
   p_scope.view_id := v_view.view_id;
   if v_view.query_dsl is not null then
     begin
       p_scope := logloom_private.narrowed_scope(p_scope, v_view.query_dsl, p_now);
     exception when sqlstate 'PT400' then
-      if v_view.customer is not null then
+      -- Customers never see the name of the view.
+      if v_view.customer is not null or p_scope.kind = 'portal_session' then
         perform logloom_private.refuse('callers.portal_query_is_broken');
       end if;
       perform logloom_private.refuse('callers.view_is_broken', v_view.name);
@@ -29951,6 +30054,51 @@ RETURN
   (('select l.level, l.service, l.events from logloom_private.sealed_counts('::text || format('%s, %L, %L, %L, %L'::text,
   logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
   p_from, p_to, (p_query).tree, ((p_query).by_fields || logloom_private.query_reads((p_query).plan)))) || ') l'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.sealed_patterns_by_id (
+  p_tenant_id text,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone,
+  p_tree      jsonb,
+  p_limit     integer                  DEFAULT NULL::integer
+)
+  RETURNS TABLE (
+    template text,
+    events   bigint,
+    first_us bigint,
+    last_us  bigint,
+    place    bigint[]
+  )
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+begin
+  return query
+  with found as materialized (
+    select s.*, row_number() over () as n
+    from logloom_private.sealed_patterns(p_tenant_id, p_from, p_to, p_tree, p_limit) s
+  ), blocks as (
+    select f.place[2] as block_id, array_agg(f.n) as ns, array_agg(f.place[3]::integer) as positions
+    from found f
+    group by 1
+  )
+  select
+    f.template, f.events, f.first_us, f.last_us, array[
+      f.place[1], ('x' || left(h.id, 16))::bit(64)::bigint,
+      ('x' || right(h.id, 16))::bit(64)::bigint
+    ] || f.place[2:3]
+  from blocks b
+  join logloom_private.blocks c on c.tenant_id = p_tenant_id and c.block_id = b.block_id
+  cross join lateral unnest(
+    b.ns,
+    logloom_private.block_ids(c, b.positions, logloom_private.block_batches(c, b.positions))
+  ) u (n, id)
+  cross join lateral replace(u.id::text, '-', '') h (id)
+  join found f on f.n = u.n;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.sealed_tail_sql (
   p_tenant_id text,
@@ -35846,6 +35994,8 @@ begin
       'Without p_months you get the current month.', null),
     ('usage.services_are_out_of_range', 400, 'Invalid p_services: 1 to 50',
       'Without p_services you get no usage by service.', null),
+    ('usage.services_take_three_months', 400, 'Invalid p_months: at most 3 with p_services',
+      'Leave out p_services for more months.', null),
     ('usage.too_many_deletions', 429, 'Too many deletions are open (max %s)',
       'list_log_retention_runs shows them. One deletion with OR can replace several.', null),
     ('usage.kind_is_unknown', 400, 'Invalid p_kind: one of retention, erasure, storage',
@@ -36633,6 +36783,31 @@ begin
     );
   end if;
   return case when p_scope.view_id is not null then array[p_scope.view_id] end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.waiting_refusal (
+  p_notification logloom_private.notifications
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_kind constant text := logloom_private.channel_kind(p_notification.channel);
+  v_max constant integer := least(2000, 24::bigint * logloom_private.channel_limit(
+    v_kind, p_notification.tenant_id, p_notification.customer
+  ));
+begin
+  return case
+    when (
+      select count(*)
+      from logloom_private.notifications n
+      where n.tenant_id = p_notification.tenant_id and n.customer = p_notification.customer
+        and n.status = 'pending' and logloom_private.channel_kind(n.channel) = v_kind
+    ) > v_max then format('%s messages of the customer wait already', v_max)
+  end;
 end;
 $function$;
 
@@ -37597,6 +37772,9 @@ declare
   v_row logloom.log_dashboards;
 begin
   perform logloom_private.require_parameter('p_name', p_name is null);
+  if p_in_portal then
+    perform logloom_private.require_role(v_tenant_id, 'admin');
+  end if;
   v_panels := logloom_private.checked_panels(coalesce(p_panels, '[]'));
   perform logloom_private.require_room_for_log_dashboard();
   insert into logloom.log_dashboards (tenant_id, created_by, name, is_shared, panels, in_portal)
@@ -38814,6 +38992,11 @@ declare
   v_row logloom.log_dashboards;
 begin
   perform logloom_private.require_parameter('p_dashboard_id', p_dashboard_id is null);
+  if p_in_portal and not exists (
+    select from logloom.log_dashboards d where d.dashboard_id = p_dashboard_id and d.in_portal
+  ) then
+    perform logloom_private.require_role(v_tenant_id, 'admin');
+  end if;
   if p_panels is not null then
     v_panels := logloom_private.checked_panels(p_panels);
   end if;
@@ -39214,6 +39397,9 @@ CREATE UNIQUE INDEX retention_runs_retention_idx ON logloom.retention_runs USING
 CREATE INDEX blocks_last_ts_idx ON logloom_private.blocks USING btree (last_ts) INCLUDE (bytes);
 
 CREATE INDEX error_counts_at_idx ON logloom_private.error_counts USING btree (is_day, at);
+
+CREATE INDEX notifications_tenant_id_customer_idx ON logloom_private.notifications USING btree (tenant_id, customer, channel)
+  WHERE ((status = 'pending'::text) AND (customer IS NOT NULL));
 
 CREATE INDEX rule_values_window_end_idx ON logloom_private.rule_values USING brin (window_end);
 
@@ -39952,7 +40138,7 @@ COMMENT ON FUNCTION "public"."create_ingest_rule"(text, text, text, jsonb, boole
 
 COMMENT ON FUNCTION "public"."create_ingest_token"(text, text, integer) IS 'Creates a token for a page that sends events of one service. Only this answer shows the token. The token ends after p_expires_in seconds (at most 900, the default), or when its user may no longer send. p_service: 1 to 200 characters after trimming. Errors: PT400, PT401, PT403, PT429 (limits of the plan).';
 
-COMMENT ON FUNCTION "public"."create_log_dashboard"(text, jsonb, boolean, boolean) IS 'Creates a dashboard and returns it. p_name: 1 to 200 characters after trimming. p_panels: at most 20 objects {title, query_dsl, kind, width}; kind is lines, bars or number, width 1 to 12 (default 6). p_is_shared: colleagues see it, too. p_in_portal: so do portal sessions with the part dashboards, if it is shared. Errors: PT400 (also plan limit), PT401, PT403.';
+COMMENT ON FUNCTION "public"."create_log_dashboard"(text, jsonb, boolean, boolean) IS 'Creates a dashboard and returns it. p_name: 1 to 200 characters after trimming. p_panels: at most 20 objects {title, query_dsl, kind, width}; kind is lines, bars or number, width 1 to 12 (default 6). p_is_shared: colleagues see it, too. p_in_portal: so do portal sessions with the part dashboards, if it is shared; requires the role admin. Errors: PT400 (also plan limit), PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."create_log_portal_session"(text, uuid, text, integer, text, text[], boolean, text[], text, jsonb, jsonb) IS 'Creates a session in which a customer reads the tenant''s logs. Returns its token, only once. With p_link it returns instead the url of a page; the code in this url works once, within ten minutes, or p_expires_in if that is shorter. p_view_id: the view to read in. p_query_dsl: a query without stages that narrows the view. p_expires_in: seconds, 60 to 604800 (default 3600). p_label: at most 200 characters. p_origins: at most 20 https origins of pages that may frame the portal. p_parts: search, exports, errors, audit, dashboards, streams, alerts, usage (default search and exports). p_customer: your own id of the customer, for all but the first two parts. p_limits: {"monthly_events", "monthly_bytes"} that the part usage shows, and how many "streams" (default 2) and "rules" (default 10) the customer can make. p_variables: values of dashboards'' variables by name. Errors: PT400 (also plan limit), PT401, PT403, PT404.';
 
@@ -40006,7 +40192,7 @@ COMMENT ON FUNCTION "public"."get_saved_search_count"() IS 'Returns the number o
 
 COMMENT ON FUNCTION "public"."get_tenant_settings"(text) IS 'Returns the current settings: the tenant''s own, or else the defaults of its plan. stored: the disk space of its records. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."get_tenant_usage"(text, integer, integer) IS 'Returns the tenant''s usage in this UTC month, its limits, percentages, a projection for the end of the month, and the disk space of its records (stored). Also the usage by month and day of the last p_months (1 to 24, default 1). services: each day by service, the p_services (1 to 50) with the most bytes and the others together. All acknowledged events count. Errors: PT400, PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."get_tenant_usage"(text, integer, integer) IS 'Returns the tenant''s usage in this UTC month, its limits, percentages, a projection for the end of the month, and the disk space of its records (stored). Also the usage by month and day of the last p_months (1 to 24, default 1). services: each day by service, the p_services (1 to 50) with the most bytes and the others together, for at most 3 months. All acknowledged events count. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."health_report"() IS 'Returns the answer of the edge function health: status, timestamp, checks, endpoints. Each endpoint has its own answer: 200 if it is available, otherwise 503. The checks are database, queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, sealing, verification, canary (milliseconds), streams and collectors. Also archive (bytes), storage (bytes), pre_request, project, installation and jobs. An unhealthy check has a reason. Thresholds: logloom_private.settings and logloom_private.jobs.';
 
@@ -40102,9 +40288,9 @@ COMMENT ON FUNCTION "public"."revoke_api_key"(text, uuid) IS 'Revokes an API key
 
 COMMENT ON FUNCTION "public"."revoke_log_portal_session"(text, uuid) IS 'Revokes a portal session: its next request is refused. Revoking it again changes nothing. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."revoke_portal_customer"(text, text) IS 'Revokes all sessions of a customer and deletes the log streams and alert rules that they made. Returns {sessions, streams, rules}: how many. You can create new sessions for the customer afterwards. For admins. Errors: PT400, PT401, PT403.';
+COMMENT ON FUNCTION "public"."revoke_portal_customer"(text, text) IS 'Revokes all sessions of a customer and deletes the log streams and alert rules that they made, with their waiting messages and confirmed addresses. Returns {sessions, streams, rules}: how many. You can create new sessions for the customer afterwards. For admins. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."rotate_alert_webhook_secret"(uuid) IS 'Creates a new secret for a rule''s webhooks and returns it. Only this answer shows it. For 24 hours webhooks are signed with both. Errors: PT400, PT401, PT404.';
+COMMENT ON FUNCTION "public"."rotate_alert_webhook_secret"(uuid) IS 'Creates a new secret for a rule''s webhooks and returns it. Only this answer shows it. For 24 hours webhooks are signed with both. A customer''s rule requires the role admin. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."rotate_api_key"(text, uuid, integer, uuid) IS 'Creates an API key that replaces another, with the same name, scopes, view and lifetime. Only this answer has key_value. The old key works for p_overlap_minutes more (0 to 10080, default 60). p_view_id: another view for the new key. Errors: PT400, PT401, PT403, PT404.';
 
@@ -40146,7 +40332,7 @@ COMMENT ON FUNCTION "public"."update_error_group"(text[], text, text, text, text
 
 COMMENT ON FUNCTION "public"."update_ingest_rule"(uuid, text, text, jsonb, boolean, jsonb, text) IS 'Changes the given members of an ingest rule and returns it. For admins. The change applies to the next request of each sender. An empty p_condition removes the condition. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
 
-COMMENT ON FUNCTION "public"."update_log_dashboard"(uuid, text, jsonb, boolean, timestamp with time zone, boolean) IS 'Changes the given members and returns the dashboard. p_panels replaces all panels. p_updated_at: updated_at as the caller read it. If it is given, the call is refused if somebody else changed the dashboard since. Errors: PT400, PT401, PT403 (a colleague''s), PT404, PT409 (changed since p_updated_at).';
+COMMENT ON FUNCTION "public"."update_log_dashboard"(uuid, text, jsonb, boolean, timestamp with time zone, boolean) IS 'Changes the given members and returns the dashboard. p_panels replaces all panels. p_updated_at: updated_at as the caller read it. If it is given, the call is refused if somebody else changed the dashboard since. Errors: PT400, PT401, PT403 (a colleague''s, or p_in_portal without the role admin), PT404, PT409 (changed since p_updated_at).';
 
 COMMENT ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Changes the given parts of a log stream and returns it. p_config replaces the whole config. Each member of p_secrets replaces one secret; null removes it. If p_config has another scheme, host or port, p_secrets must have all secrets. An empty p_query_dsl sends all records. p_enabled true also ends a pause and makes the caller the maker; the stream continues where it was. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
 
