@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { useChange } from "../service/operation-hooks.ts";
 import type { LogDashboard } from "../service/logloom.ts";
+import { useMay } from "../service/roles.ts";
 import { FormDialog } from "../shared/dialog.tsx";
 import { CheckField, TextField } from "../shared/form-fields.tsx";
 import { say } from "../shared/translate.ts";
@@ -16,6 +17,7 @@ export function DashboardDialog({ initial, onClose, onMade }: {
   const [name, setName] = useState(initial?.name ?? "");
   const [isShared, setShared] = useState(initial?.is_shared ?? false);
   const [isInPortal, setInPortal] = useState(initial?.in_portal ?? false);
+  const isAdmin = useMay("admin") === true;
   const touched = ["list_log_dashboards", "get_log_dashboard"] as const;
   const create = useChange("create_log_dashboard", touched);
   const update = useChange("update_log_dashboard", touched);
@@ -55,7 +57,7 @@ export function DashboardDialog({ initial, onClose, onMade }: {
         checked={isShared}
         onChange={setShared}
       />
-      {isShared && (
+      {isShared && isAdmin && (
         <CheckField
           label={say("Customers can see it in the portal")}
           checked={isInPortal}

@@ -167,29 +167,36 @@ set search_path = pg_catalog, pg_temp
 set jit = off
 rows 1000
 as $$
+declare
+  v_found record;
+  v_block logloom_private.blocks;
 begin
-  return query
-  with found as materialized (
-    select s.*, row_number() over () as n
+  for v_found in
+    select
+      s.place[2] as block_id, array_agg(s.template) as templates, array_agg(s.events) as events,
+      array_agg(s.first_us) as firsts, array_agg(s.last_us) as lasts,
+      array_agg(s.place[1]) as times, array_agg(s.place[3]::integer) as positions
     from logloom_private.sealed_patterns(p_tenant_id, p_from, p_to, p_tree, p_limit) s
-  ), blocks as (
-    select f.place[2] as block_id, array_agg(f.n) as ns, array_agg(f.place[3]::integer) as positions
-    from found f
     group by 1
-  )
-  select
-    f.template, f.events, f.first_us, f.last_us, array[
-      f.place[1], ('x' || left(h.id, 16))::bit(64)::bigint,
-      ('x' || right(h.id, 16))::bit(64)::bigint
-    ] || f.place[2:3]
-  from blocks b
-  join logloom_private.blocks c on c.tenant_id = p_tenant_id and c.block_id = b.block_id
-  cross join lateral unnest(
-    b.ns,
-    logloom_private.block_ids(c, b.positions, logloom_private.block_batches(c, b.positions))
-  ) u (n, id)
-  cross join lateral replace(u.id::text, '-', '') h (id)
-  join found f on f.n = u.n;
+  loop
+    select c.* into v_block
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.block_id = v_found.block_id;
+    return query
+    select
+      u.template, u.events, u.first_us, u.last_us, array[
+        u.time, ('x' || left(h.id, 16))::bit(64)::bigint,
+        ('x' || right(h.id, 16))::bit(64)::bigint, v_found.block_id, u.position
+      ]
+    from unnest(
+      v_found.templates, v_found.events, v_found.firsts, v_found.lasts, v_found.times,
+      v_found.positions,
+      logloom_private.block_ids(
+        v_block, v_found.positions, logloom_private.block_batches(v_block, v_found.positions)
+      )
+    ) u (template, events, first_us, last_us, time, position, id)
+    cross join lateral replace(u.id::text, '-', '') h (id);
+  end loop;
 end;
 $$;
 
