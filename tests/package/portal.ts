@@ -30,7 +30,7 @@ const types: Record<string, string> = {
 };
 
 /**
- * Extra files of the application. They come from the server, because Chromium treats pages that the test fulfils as not
+ * Extra files of the application and of the portal's host. They come from the server, because Chromium treats pages that the test fulfils as not
  * local and then blocks local frames in them.
  */
 export const moreFiles: Record<string, string> = {};
@@ -82,7 +82,7 @@ await import("./viewer.js");`;
 function host() {
   return Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
     const path = new URL(request.url).pathname;
-    const body = await Deno.readFile(built + path).catch(() => null);
+    const body = moreFiles[path] ?? await Deno.readFile(built + path).catch(() => null);
     const headers = new Headers({ "Content-Type": types[path.split(".").at(-1) ?? ""] ?? "" });
     let applies = false;
     for (const line of (await Deno.readTextFile(`${built}/_headers`)).split("\n")) {

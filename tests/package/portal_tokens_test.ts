@@ -131,6 +131,39 @@ inBrowser("a host that gives no token gets an error, and may give one later", as
   assert.equal(await tab.asked(), asked);
 });
 
+inBrowser("a call that never answers is made again, and a flood causes few calls", async () => {
+  const { token } = await sessionOf(await withLogs());
+  await using tab = await open("", {
+    clock: true,
+    expected: /status of 401/,
+    prepare: (page) =>
+      page.addInitScript((token) => {
+        const page = globalThis as unknown as { calls: number; nextToken: unknown };
+        page.calls = 0;
+        // Only the second call gives a good token.
+        page.nextToken = () => {
+          page.calls += 1;
+          return page.calls === 1
+            ? new Promise(() => {})
+            : token + (page.calls > 2 ? page.calls : "");
+        };
+      }, token),
+  });
+  const calls = () => tab.page.evaluate("calls");
+  await becomes(1, calls);
+  await tab.page.clock.fastForward(11_000);
+  await tab.frame.getByRole("button", { name: "Open it again" }).click();
+  await becomes(2, calls);
+  await tab.row("card declined").waitFor();
+  await tab.inner().evaluate((nonce) => {
+    for (let turn = 0; turn < 50; turn++) {
+      parent.postMessage({ logloom: "token-needed", nonce }, "*");
+    }
+  }, await tab.page.evaluate<string>("heard[0][1].nonce"));
+  await eventually("the flood", async () => await tab.asked() >= 52);
+  assert.ok(Number(await calls()) <= 12);
+});
+
 inBrowser("with the token of another customer no record of the previous one is shown", async () => {
   const [ann, bob] = [await withLogs(), await newUser()];
   await store(bob, [{ msg: "of bob" }]);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 // @deno-types="../../console/node_modules/playwright-core/index.d.ts"
 import type { Frame, Page } from "../../console/node_modules/playwright-core/index.mjs";
 import { inBrowser } from "../console/browser.ts";
-import { store } from "../console/steps.ts";
+import { store, withLogs } from "../console/steps.ts";
 import { becomes, eventually } from "../support/eventually.ts";
 import { newUser } from "../support/users.ts";
 import { foreign, moreFiles, open, origin, portal, sessionOf } from "./portal.ts";
@@ -33,6 +33,8 @@ addEventListener("message", ({ data, origin, source }) => {
 await import("./viewer.js");`,
   "/eve": page(`<script src="/eve.js"></script>`),
   "/eve.js": `addEventListener("message", ({ data }) => leak(JSON.stringify(data)));`,
+  "/slow.html": page(`<script src="/slow.js"></script><script src="/never.js"></script>`),
+  "/slow.js": "globalThis.got = []; onmessage = ({ data }) => got.push(data);",
   "/bare": page(`<logloom-viewer></logloom-viewer><iframe src="${portal}"></iframe>
 <script type="module" src="/shop.js"></script>`),
 });
@@ -142,6 +144,23 @@ inBrowser("no other window's messages reach the frames or the page", async () =>
   await bothShow();
   assert.equal(await shop.evaluate("calls"), 2, "its token is still good");
   assert.deepEqual(leaked, []);
+});
+
+inBrowser("a page that follows in the frame gets no token, even before it has loaded", async () => {
+  const { token } = await sessionOf(await withLogs());
+  await using tab = await open(token);
+  await tab.row("card declined").waitFor();
+  const slow = new URL("/slow.html", portal).href;
+  await tab.page.route("**/never.js", () => {});
+  await tab.inner().evaluate((at) => void location.assign(at), slow);
+  const framed = () => tab.page.frames().find((one) => one.url() === slow);
+  await eventually("the other page", () => Promise.resolve(framed()));
+  await tab.page.evaluate((token) => {
+    const viewer = Object.assign(document.querySelector("logloom-viewer") ?? {}, { token });
+    const { shadowRoot } = viewer as unknown as HTMLElement;
+    shadowRoot?.querySelector("iframe")?.contentWindow?.postMessage("last", "*");
+  }, token);
+  await becomes(["last"], async () => await framed()?.evaluate("got"));
 });
 
 inBrowser(

@@ -14,7 +14,7 @@ export interface FromParent {
 }
 
 export type ToParent =
-  | { logloom: "hello" | "ready" | "token-needed" }
+  | { logloom: "hello" | "bye" | "ready" | "token-needed" }
   | { logloom: "error"; status: number; message: string }
   | { logloom: "query-changed"; query: string; from: string; to: string }
   | { logloom: "height"; height: number };
@@ -35,6 +35,12 @@ export class ParentPage {
   /** Says hello to any page: only the page that made the nonce can use it. */
   begin(): void {
     addEventListener("message", this.#take);
+    addEventListener("pagehide", () => this.#post({ logloom: "bye" }, "*"));
+    // A page that the browser kept and shows again.
+    addEventListener(
+      "pageshow",
+      (event) => event.persisted && this.#post({ logloom: "hello" }, "*"),
+    );
     this.#post({ logloom: "hello" }, "*");
   }
 

@@ -25,14 +25,21 @@ export interface ViewerFailure {
 const aheadMs = 60_000;
 /** The shortest time between requests for a token. A host may return the same token until it ends. */
 const pauseMs = 5_000;
+/** The most calls in that time. A token that is refused at once is replaced at once. */
+const mostInPause = 5;
+/** How long elements share a call that has not answered yet. */
+const patienceMs = 10_000;
 const longestTimerMs = 2 ** 31 - 1;
 /** How often the element looks at the page's colours. No event tells of a style sheet that changes. */
 const lookMs = 500;
 
 /** A call of a `getToken`. */
 interface Asked {
-  readonly answer: Promise<ViewerToken>;
+  /** Undefined after it failed. */
+  answer?: Promise<ViewerToken>;
   readonly since: number;
+  /** When the last calls began. */
+  readonly times: number[];
   /** The token that it replaces. */
   readonly worn: string | undefined;
   given?: ViewerToken;
@@ -44,18 +51,23 @@ const calls = new WeakMap<GetToken, Asked>();
 /** A token to use instead of `worn`, which is refused or about to end. Elements that ask together cause one call. */
 function askOnce(getToken: GetToken, worn: string | undefined): Promise<ViewerToken> {
   const last = calls.get(getToken);
+  const age = last ? Date.now() - last.since : Infinity;
   const given = last?.given;
   if (
-    last && (!given || given.token !== worn && !(leftOf(given) < aheadMs) ||
-      last.worn === worn && Date.now() - last.since < pauseMs)
+    last?.answer && (last.worn === worn && age < pauseMs ||
+      (given ? given.token !== worn && !(leftOf(given) < aheadMs) : age < patienceMs))
   ) return last.answer;
-  const answer = Promise.resolve().then(getToken).then((answer) => {
+  const times = last?.times.slice(-mostInPause) ?? [];
+  const wait = Math.max((times.at(-mostInPause) ?? 0) + pauseMs - Date.now(), 0);
+  const pause = wait && new Promise((resolve) => setTimeout(resolve, wait));
+  const answer = Promise.resolve(pause).then(() => getToken()).then((answer) => {
     const given = typeof answer === "string" ? { token: answer } : answer;
     if (typeof given?.token !== "string" || given.token === "") throw "it gave no token";
     return asked.given = given;
   });
-  const asked: Asked = { answer, since: Date.now(), worn };
-  answer.catch(() => calls.get(getToken) === asked && calls.delete(getToken));
+  const asked: Asked = { answer, since: Date.now() + wait, times, worn };
+  times.push(asked.since);
+  answer.catch(() => asked.answer = undefined);
   calls.set(getToken, asked);
   return answer;
 }
@@ -79,12 +91,20 @@ function isDark(element: Element, probe: HTMLElement): boolean {
     bright += open * alpha * (0.2126 * red + 0.7152 * green + 0.0722 * blue);
     open *= 1 - alpha;
   };
+  // In forced colours the browser replaces the probe's colour.
+  probe.style.forcedColorAdjust = "none";
   for (let at: Node | null = element; at && open > 0.01;) {
     if (at instanceof Element) add(getComputedStyle(at).backgroundColor);
     at = (at as Element).assignedSlot ?? at.parentNode ?? (at as ShadowRoot).host ?? null;
   }
   add("Canvas");
   return bright < 0.5;
+}
+
+/** The language of an element, also if it is declared outside its shadow root. */
+function languageOf(element: Element | undefined): string | undefined {
+  return element && (element.closest<HTMLElement>("[lang]")?.lang ??
+    languageOf((element.getRootNode() as ShadowRoot).host));
 }
 
 const css =
@@ -224,9 +244,11 @@ export class LogloomViewer extends Base {
   }
 
   #heard = ({ source, origin, data }: MessageEvent): void => {
-    if (!this.#frame || source !== this.#frame.contentWindow || origin !== this.#origin) return;
+    if (!this.#frame || origin !== this.#origin) return;
     const { logloom: what, nonce, ...rest } = Object(data) as Record<string, unknown>;
     if (nonce !== this.#nonce) return;
+    // The message of a page that goes comes from no window.
+    if (source !== this.#frame.contentWindow && what !== "bye") return;
     switch (what) {
       case "hello":
         this.#isThere = true;
@@ -236,6 +258,11 @@ export class LogloomViewer extends Base {
           // Moving the element within the page created a new frame and stopped its timer.
           this.#renewInTime();
         } else this.#need();
+        break;
+      case "bye":
+        // Another page follows, perhaps one that never finishes loading. It must get no token.
+        this.#isThere = false;
+        clearTimeout(this.#timer);
         break;
       case "token-needed":
         this.#need();
@@ -271,7 +298,7 @@ export class LogloomViewer extends Base {
     if (!this.#isThere) return;
     const theme = this.#look();
     this.#shown = JSON.stringify(theme);
-    const language = this.closest<HTMLElement>("[lang]")?.lang;
+    const language = languageOf(this);
     const said: Record<string, unknown> = { theme, labels: this.#labels, language };
     for (const name of names) said[name] = this.getAttribute(name) ?? undefined;
     this.#say(said);
