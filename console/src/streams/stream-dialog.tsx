@@ -5,7 +5,7 @@ import { FormDialog } from "../shared/dialog.tsx";
 import { plain } from "../shared/safe-text.ts";
 import { CheckField, SelectField, TextField } from "../shared/form-fields.tsx";
 import { say } from "../shared/translate.ts";
-import { changedBy, createdBy, type Draft, draftOf } from "./stream-draft.ts";
+import { changedBy, createdBy, type Draft, draftOf, inWords } from "./stream-draft.ts";
 import { HeaderFields } from "./header-fields.tsx";
 import { KindFields } from "./kind-fields.tsx";
 import { kindNames, kinds, type StreamKind } from "./stream-kinds.ts";
@@ -34,7 +34,7 @@ export function StreamDialog({ initial, onClose }: {
     <FormDialog
       title={stream_id ? say("Log stream") : say("New log stream")}
       action={stream_id ? say("Save") : say("Create the stream")}
-      error={create.error ?? update.error}
+      error={inWords(create.error ?? update.error, draft.kind)}
       isPending={create.isPending || update.isPending}
       onSubmit={submit}
       onClose={onClose}

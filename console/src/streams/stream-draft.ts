@@ -1,5 +1,6 @@
 import type { LogStream, ParametersOf } from "../service/logloom.ts";
 import type { Secrets } from "../service/client.ts";
+import { say } from "../shared/translate.ts";
 import { kinds, type StreamKind } from "./stream-kinds.ts";
 
 /** The values of the form. */
@@ -47,6 +48,16 @@ function secretsOf({ kind, secrets }: Draft): Secrets {
       known.some((one) => one.name === name) || (takesHeaders && name.startsWith("header."))
     ),
   );
+}
+
+/** An error with the form's word for the setting that it is about. */
+export function inWords(error: Error | null, kind: StreamKind): Error | string | null {
+  const [, name] = /^Invalid p_config: (\w+)$/.exec(error?.message ?? "") ?? [];
+  if (name === "url" || name === "endpoint") {
+    return say("An address begins with https:// and contains no user, password or key.");
+  }
+  const setting = kinds[kind].settings.find((one) => one.name === name);
+  return setting ? say("Invalid value: {label}", { label: say(setting.label) }) : error;
 }
 
 export function createdBy(draft: Draft): ParametersOf<"create_log_stream"> {

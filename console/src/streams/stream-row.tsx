@@ -8,7 +8,7 @@ import { plain } from "../shared/safe-text.ts";
 import { OfCustomer } from "../shared/of-customer.tsx";
 import { say } from "../shared/translate.ts";
 import { kinds } from "./stream-kinds.ts";
-import { failureWords, isTesting, missedWords, streamState } from "./stream-state.ts";
+import { failureWords, isHeld, isTesting, missedWords, streamState } from "./stream-state.ts";
 
 const touched = ["list_log_streams", "list_audit_events"] as const;
 
@@ -44,7 +44,7 @@ export function StreamRow({ stream, onEdit, onMissed, onDelete }: {
         </code>
       </th>
       <td>
-        <State stream={stream} />
+        <State stream={stream} isCustomer={isCustomer} />
         <ErrorNote error={test.error ?? change.error} />
       </td>
       <td>{stream.lag_seconds < 1 ? say("up to date") : seconds(stream.lag_seconds)}</td>
@@ -55,19 +55,22 @@ export function StreamRow({ stream, onEdit, onMissed, onDelete }: {
       <td className="tools">
         <Button
           look="small"
-          disabled={test.isPending || isTesting(stream)}
+          // A disabled button would lose the focus.
+          aria-disabled={test.isPending || isTesting(stream)}
           onClick={() => {
+            if (test.isPending || isTesting(stream)) return;
             change.reset();
             test.mutate({ p_stream_id });
           }}
         >
           {say("Test")}
         </Button>
-        {!(isCustomer && stream.held_at !== null) && (
+        {!(isCustomer && isHeld(stream)) && (
           <Button
             look="small"
-            disabled={change.isPending}
+            aria-disabled={change.isPending}
             onClick={() => {
+              if (change.isPending) return;
               test.reset();
               change.mutate({ p_stream_id, p_enabled: !isOn });
             }}
@@ -82,8 +85,8 @@ export function StreamRow({ stream, onEdit, onMissed, onDelete }: {
 }
 
 /** The state, the last error and the last test. */
-function State({ stream }: { stream: LogStream }) {
-  const { word, tone, about } = streamState(stream);
+function State({ stream, isCustomer }: { stream: LogStream; isCustomer: boolean }) {
+  const { word, tone, about } = streamState(stream, isCustomer);
   const failed = failureWords(stream.last_status, stream.last_error);
   const hasFailed = stream.last_error !== null || stream.failing_since !== null;
   return (

@@ -14,9 +14,13 @@ const reasons: Record<NonNullable<LogStream["pause_reason"]>, Words> = {
   maker: "Its creator is no longer an admin.",
 };
 
+/** Whether a customer cannot resume their stream. */
+export const isHeld = ({ held_at, pause_reason }: LogStream): boolean =>
+  held_at !== null || pause_reason === "maker";
+
 /** The state of a stream. */
-export function streamState(stream: LogStream): StreamState {
-  if (stream.held_at !== null) {
+export function streamState(stream: LogStream, isCustomer: boolean): StreamState {
+  if (stream.held_at !== null || isCustomer && isHeld(stream)) {
     return {
       word: "stopped by an admin",
       tone: "warn",
