@@ -35742,7 +35742,8 @@ CREATE OR REPLACE FUNCTION logloom_private.unconfirmed_address (
 begin
   return coalesce(
     (
-      select 'The address is not confirmed, and the mail with its code failed: ' || n.last_error
+      select 'The address is not confirmed, and the mail with its code failed: '
+        || logloom_private.mail_error(n)
       from logloom_private.notifications n
       where n.tenant_id = p_tenant_id and n.purpose = 'confirmation'
         and n.customer is not distinct from p_customer and lower(n.address) = lower(p_address)

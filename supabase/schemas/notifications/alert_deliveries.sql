@@ -13,6 +13,20 @@ return row(
   case p_notification.status when 'pending' then p_notification.expires_at end
 )::public.logloom_alert_delivery;
 
+-- A notification without what a customer should not read about the service's mail.
+create function logloom_private.as_customer_reads(
+  p_notification logloom_private.notifications,
+  p_customer text
+)
+returns logloom_private.notifications
+language sql
+stable
+return case when p_customer is null then p_notification else jsonb_populate_record(
+  p_notification, jsonb_build_object('last_error', replace(
+    p_notification.last_error, 'SMTP is not configured', 'The mail could not be sent'
+  ))
+) end;
+
 -- Returns a page of the tenant's deliveries, of an alert or of a rule.
 create function logloom_private.page_of_deliveries(
   p_alert_id uuid,

@@ -31,7 +31,11 @@ create type public.logloom_alert_incident_details as (
 comment on type public.logloom_alert_incident_details is
   'An incident with its newest alerts and deliveries, at most 100 of each.';
 
-create function logloom_private.deliveries_of_incident(p_tenant_id text, p_incident_id uuid)
+create function logloom_private.deliveries_of_incident(
+  p_tenant_id text,
+  p_incident_id uuid,
+  p_customer text
+)
 returns public.logloom_alert_delivery[]
 language plpgsql
 stable
@@ -39,7 +43,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return array(
-    select logloom_private.delivery(n)
+    select logloom_private.delivery(logloom_private.as_customer_reads(n, p_customer))
     from logloom_private.notifications n
     where n.tenant_id = p_tenant_id and n.incident_id = p_incident_id
     order by n.created_at desc, n.notification_id desc
@@ -91,7 +95,7 @@ begin
       order by h.triggered_at desc, h.alert_id desc
       limit 100
     ),
-    logloom_private.deliveries_of_incident(v_tenant_id, p_incident_id),
+    logloom_private.deliveries_of_incident(v_tenant_id, p_incident_id, v_scope.customer),
     v_item.assigned_at, v_item.assigned_by, v_item.assigned_to, v_item.noted_at, v_item.noted_by,
     v_item.note
   );

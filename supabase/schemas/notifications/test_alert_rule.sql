@@ -96,7 +96,9 @@ begin
   from logloom_private.enqueue_notifications(
     v_rule, 'test', v_sample, logloom_private.notification_body('alert.test', v_rule, v_sample)
   ) n
-  cross join lateral logloom_private.delivery(n) d;
+  cross join lateral logloom_private.delivery(
+    logloom_private.as_customer_reads(n, v_scope.customer)
+  ) d;
   if not found then
     perform logloom_private.refuse('notifications.no_destination');
   end if;

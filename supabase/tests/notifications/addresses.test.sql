@@ -2,7 +2,7 @@
 -- limited.
 begin;
 \ir ../actors.psql
-select plan(68);
+select plan(69);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
 
@@ -106,6 +106,13 @@ select is(
   logloom_private.unconfirmed_address('acme', null, 'OPS@example.com'),
   'The address is not confirmed, and the mail with its code failed: SMTP is not configured',
   'a failed mail is reported instead of asking for its code'
+);
+select is(
+  array(
+    select distinct (logloom_private.as_customer_reads(n, '42')).last_error
+    from logloom_private.notifications n
+  ),
+  '{The mail could not be sent}', 'a customer reads nothing about the mail server'
 );
 update logloom_private.notifications n set last_error = null \g /dev/null
 create temp table codes as select m.body::jsonb ->> 'code' as code from mailed m;
