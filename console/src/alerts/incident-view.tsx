@@ -36,7 +36,6 @@ export function IncidentView({ id }: { id: string }) {
 }
 
 const back = () => <Button onClick={() => change({ incident: "" })}>{say("All incidents")}</Button>;
-
 const touched = [
   "list_alert_incidents",
   "get_alert_incident",
@@ -49,7 +48,6 @@ function IncidentPage({ incident }: { incident: AlertIncidentDetails }) {
   const answer = useChange("update_alert_incident", touched);
   // The chart is updated, but the lists below it stay as they were read.
   const [readAt] = useState(() => Date.now());
-  const isOpen = incident.state === "open";
   const range = rangeOf(incident, Math.floor(Date.now() / 60_000) * 60_000);
   const hasSearch = useHas("search_logs");
   const records = hasSearch ? recordsOf(incident) : null;
@@ -76,7 +74,7 @@ function IncidentPage({ incident }: { incident: AlertIncidentDetails }) {
         )}
         <button
           type="button"
-          className={isOpen ? "button primary" : "button"}
+          className={incident.state === "open" ? "button primary" : "button"}
           disabled={update.isPending}
           onClick={() =>
             update.mutate({
@@ -109,8 +107,11 @@ function IncidentPage({ incident }: { incident: AlertIncidentDetails }) {
 
 function Facts({ incident }: { incident: AlertIncidentDetails }) {
   const { zone } = usePreferences();
-  const nameOf = useNameOf([incident.acknowledged_by]);
+  const { acknowledged_by: by, resolution } = incident;
+  const end = resolution && endOf(incident, resolution);
+  const nameOf = useNameOf([by]);
   const when = (ts: string) => `${shortTime(Date.parse(ts), zone)} (${ago(ts)})`;
+  const acknowledged = incident.acknowledged_at && when(incident.acknowledged_at);
   const facts: [string, string][] = [
     [say("Open since"), when(incident.opened_at)],
     [say("Last fired"), `${when(incident.last_fired_at)}, ${count(incident.fired_count)}×`],
@@ -127,18 +128,17 @@ function Facts({ incident }: { incident: AlertIncidentDetails }) {
     ],
     [
       say("Acknowledged"),
-      incident.acknowledged_at === null ? say("by nobody yet") : say("{when} by {user}", {
-        when: when(incident.acknowledged_at),
-        user: nameOf(incident.acknowledged_by),
-      }),
+      acknowledged === null
+        ? say("by nobody yet")
+        : by === null
+        ? acknowledged
+        : say("{when} by {user}", { when: acknowledged, user: nameOf(by) }),
     ],
     [
       say("Resolved"),
       incident.resolved_at === null
         ? say("not yet")
-        : `${when(incident.resolved_at)}${
-          incident.resolution ? `: ${endOf(incident, incident.resolution)}` : ""
-        }`,
+        : when(incident.resolved_at) + (end ? `: ${end}` : ""),
     ],
   ];
   return <FactList facts={facts} className="incident-facts" />;

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { useChange, useSealedChange } from "../service/operation-hooks.ts";
+import { useChange, useHas, useSealedChange } from "../service/operation-hooks.ts";
 import type { AlertRule } from "../service/logloom.ts";
 import { useIsCustomer } from "../service/roles.ts";
 import { Button, ErrorNote } from "../shared/basic-controls.tsx";
@@ -127,6 +127,7 @@ function RuleTools({ ruleId, rotate, isSaving }: {
   isSaving: boolean;
 }) {
   const test = useChange("test_alert_rule", ["list_alert_deliveries"]);
+  const hasDeliveries = useHas("list_alert_deliveries");
   return (
     <div className="rule-tools">
       <Button disabled={test.isPending} onClick={() => test.mutate({ p_rule_id: ruleId })}>
@@ -141,9 +142,11 @@ function RuleTools({ ruleId, rotate, isSaving }: {
       </Button>
       {test.isSuccess && (
         <p role="status" className="about">
-          {say("On its way to {count} destinations: see its deliveries.", {
-            count: test.data.length,
-          })}
+          {hasDeliveries
+            ? say("On its way to {count} destinations: see its deliveries.", {
+              count: test.data.length,
+            })
+            : say("The test is on its way.")}
         </p>
       )}
       {rotate.data && (

@@ -1,3 +1,4 @@
+import { useState } from "react";
 import { change, useAddress } from "../address/address.ts";
 import { AuditEvents } from "../settings/audit-tab.tsx";
 import { ScreenHead } from "../shared/basic-controls.tsx";
@@ -15,6 +16,8 @@ const filters = {
 export default function AuditPart() {
   const { parameters } = useAddress();
   const { action, from, to } = useLater(parameters);
+  // The host's range is no filter of the customer.
+  const [given] = useState(parameters);
   return (
     <div className="page">
       <ScreenHead title={say("Audit")} />
@@ -31,7 +34,9 @@ export default function AuditPart() {
       </div>
       <AuditEvents
         asked={{ p_action: action, p_ts_from: from, p_ts_to: to }}
-        isFiltered={Object.keys(filters).some((name) => parameters[name])}
+        isFiltered={Object.keys(filters).some((name) =>
+          (parameters[name] ?? "") !== (given[name] ?? "")
+        )}
       />
     </div>
   );

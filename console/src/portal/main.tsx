@@ -50,6 +50,9 @@ try {
     if (Object(theme) === theme && theme && isNew("theme", theme)) dress(theme);
     if (Object(labels) === labels && isNew("labels", [labels, language])) {
       takeLabels(labels as Record<string, unknown>, language);
+      document.documentElement.lang = Object.keys(labels as object).length === 0
+        ? "en"
+        : String(language || "");
     }
     const place = placeOf(query, range);
     if (place) change(place, { replace: true });

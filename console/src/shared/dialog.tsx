@@ -87,7 +87,7 @@ export function FormDialog(
         className="form"
         onSubmit={(event) => {
           event.preventDefault();
-          onSubmit(event.currentTarget);
+          if (!isPending) onSubmit(event.currentTarget);
         }}
       >
         {children}
@@ -95,7 +95,10 @@ export function FormDialog(
         <div className="dialog-actions">
           {tools}
           <Button disabled={dialog.isBusy} onClick={dialog.onClose}>{say("Cancel")}</Button>
-          <button type="submit" className={`button ${tone}`} disabled={isPending}>{action}</button>
+          {/* A disabled button would lose the focus. */}
+          <button type="submit" className={`button ${tone}`} aria-disabled={isPending}>
+            {action}
+          </button>
         </div>
       </form>
     </Dialog>

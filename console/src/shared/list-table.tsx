@@ -4,7 +4,7 @@ import type { LogloomError } from "../service/logloom.ts";
 import { marksOld } from "../service/operation-hooks.ts";
 import { Boundary } from "./error-boundary.tsx";
 import { Button, Empty, ErrorNote, Skeleton } from "./basic-controls.tsx";
-import { say } from "./translate.ts";
+import { say, type Words } from "./translate.ts";
 
 /** The most items that a list operation returns. */
 export const mostAtOnce = 1000;
@@ -41,7 +41,7 @@ function Shown<Result>({ result, children }: {
 }
 
 /** A column's name. The name of a column of buttons is for screen readers only. */
-export type Column = string | { name: string; is: "number" | "actions" };
+export type Column = string | { name: string; is: "number" } | { name: Words; is: "actions" };
 
 export const actions: Column = { name: "Actions", is: "actions" };
 
@@ -88,7 +88,7 @@ function Heading({ column }: { column: Column }) {
   if (column.is === "number") return <th scope="col" className="number">{column.name}</th>;
   return (
     <th scope="col">
-      <span className="hidden">{column.name}</span>
+      <span className="hidden">{say(column.name)}</span>
     </th>
   );
 }

@@ -106,7 +106,7 @@ function Meter({ title, used, limit, projected, format }: {
           ? isCustomer
             ? say("The limit is reached.")
             : say("The limit is reached: further events are refused until the month ends.")
-          : projected > limit
+          : projected > limit && !isCustomer
           ? say("At this pace {amount} by the end of the month: more than the plan allows.", {
             amount: format(projected),
           })
