@@ -110,10 +110,6 @@ SELECT cron.unschedule('logloom_verify_logs');
 
 SELECT cron.unschedule('logloom_write_logs');
 
-REVOKE ALL ON FUNCTION "logloom_private"."deliveries_of_incident"(text, uuid) FROM "authenticated";
-
-REVOKE ALL ON FUNCTION "logloom_private"."deliveries_of_incident"(text, uuid) FROM "service_role";
-
 REVOKE ALL ON FUNCTION "logloom_private"."distinct_destinations"(text[]) FROM "authenticated";
 
 REVOKE ALL ON FUNCTION "logloom_private"."distinct_destinations"(text[]) FROM "service_role";
@@ -325,6 +321,8 @@ DROP FUNCTION "logloom_private"."cut_words"(text);
 DROP FUNCTION "logloom_private"."day_start"(date);
 
 DROP FUNCTION "logloom_private"."days_to_seal_together"(text, date, timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."deliveries_of_incident"(text, uuid);
 
 DROP FUNCTION "logloom_private"."delivery"(logloom_private.notifications);
 
@@ -3942,6 +3940,17 @@ begin
   return null;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.as_customer_reads (
+  p_notification logloom_private.notifications,
+  p_customer     text
+)
+  RETURNS logloom_private.notifications
+  LANGUAGE sql
+  STABLE
+RETURN CASE WHEN (p_customer IS NULL) THEN p_notification ELSE
+  jsonb_populate_record(p_notification, jsonb_build_object('last_error', replace((p_notification).last_error, 'SMTP is not configured'::text, 'The mail could not be sent'::text)))
+  END;
 
 CREATE OR REPLACE FUNCTION logloom_private.assignee_named (
   p_tenant_id text,
@@ -10356,7 +10365,8 @@ $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.deliveries_of_incident (
   p_tenant_id   text,
-  p_incident_id uuid
+  p_incident_id uuid,
+  p_customer    text
 )
   RETURNS public.logloom_alert_delivery[]
   LANGUAGE plpgsql
@@ -10365,7 +10375,7 @@ CREATE OR REPLACE FUNCTION logloom_private.deliveries_of_incident (
   AS $function$
 begin
   return array(
-    select logloom_private.delivery(n)
+    select logloom_private.delivery(logloom_private.as_customer_reads(n, p_customer))
     from logloom_private.notifications n
     where n.tenant_id = p_tenant_id and n.incident_id = p_incident_id
     order by n.created_at desc, n.notification_id desc
@@ -11366,7 +11376,9 @@ begin
   from logloom_private.enqueue_notifications(
     v_rule, 'test', v_sample, logloom_private.notification_body('alert.test', v_rule, v_sample)
   ) n
-  cross join lateral logloom_private.delivery(n) d;
+  cross join lateral logloom_private.delivery(
+    logloom_private.as_customer_reads(n, v_scope.customer)
+  ) d;
   if not found then
     perform logloom_private.refuse('notifications.no_destination');
   end if;
@@ -24793,7 +24805,7 @@ begin
       order by h.triggered_at desc, h.alert_id desc
       limit 100
     ),
-    logloom_private.deliveries_of_incident(v_tenant_id, p_incident_id),
+    logloom_private.deliveries_of_incident(v_tenant_id, p_incident_id, v_scope.customer),
     v_item.assigned_at, v_item.assigned_by, v_item.assigned_to, v_item.noted_at, v_item.noted_by,
     v_item.note
   );
@@ -35742,8 +35754,7 @@ CREATE OR REPLACE FUNCTION logloom_private.unconfirmed_address (
 begin
   return coalesce(
     (
-      select 'The address is not confirmed, and the mail with its code failed: '
-        || logloom_private.mail_error(n)
+      select 'The address is not confirmed, and the mail with its code failed: ' || n.last_error
       from logloom_private.notifications n
       where n.tenant_id = p_tenant_id and n.purpose = 'confirmation'
         and n.customer is not distinct from p_customer and lower(n.address) = lower(p_address)
