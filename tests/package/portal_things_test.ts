@@ -72,13 +72,15 @@ inBrowser("streams: a customer makes one by keyboard, and no other customer sees
     (await things()).map(({ customer, kind, name, state }) => [customer, kind, name, state]),
     [["42", "stream", "to my bucket", "disabled"]],
   );
-  await user.client.call("update_log_stream", {
-    p_stream_id: (await things())[0].thing_id,
-    p_enabled: false,
-  });
+  const p_stream_id = (await things())[0].thing_id;
+  await user.client.call("update_log_stream", { p_stream_id, p_enabled: false });
   await page.reload();
   await annView.getByText("stopped by an admin").waitFor();
-  assert.equal(await annView.getByRole("button", { name: "Resume" }).count(), 0);
+  for (const name of ["Resume", "Delete"]) {
+    assert.equal(await annView.getByRole("button", { name }).count(), 0, name);
+  }
+  await user.client.call("update_log_stream", { p_stream_id, p_enabled: true });
+  await page.reload();
   await bobView.getByText("No streams yet").waitFor();
   await annView.getByRole("button", { name: "Delete" }).press("Enter");
   await annView.getByRole("dialog").getByRole("button", { name: "Delete" }).press("Enter");

@@ -166,7 +166,9 @@ function RuleRow({ rule, rules, unconfirmed, onEdit, onDeliveries, onDelete }: {
       <td className="tools">
         {!isFixed && <Button look="small" onClick={onEdit}>{say("Change")}</Button>}
         {hasDeliveries && <Button look="small" onClick={onDeliveries}>{say("Deliveries")}</Button>}
-        <Button look="small danger" onClick={onDelete}>{say("Delete")}</Button>
+        {!(isCustomer && rule.held_at !== null) && (
+          <Button look="small danger" onClick={onDelete}>{say("Delete")}</Button>
+        )}
       </td>
     </tr>
   );

@@ -78,7 +78,9 @@ export function StreamRow({ stream, onEdit, onMissed, onDelete }: {
             {isOn ? say("Pause") : say("Resume")}
           </Button>
         )}
-        <Button look="small danger" onClick={onDelete}>{say("Delete")}</Button>
+        {!(isCustomer && stream.held_at !== null) && (
+          <Button look="small danger" onClick={onDelete}>{say("Delete")}</Button>
+        )}
       </td>
     </tr>
   );
