@@ -4513,7 +4513,7 @@ begin
   v_statement.keys := v_keys;
   v_statement.tenant_column := p_arguments[3];
 
-  -- 2. After a rename the numbers decide. A restored table has another oid: there the names decide.
+  -- 2. Finds renamed columns by number, and those of a restored table (another oid) by name.
   if v_statement.columns_have_changed then
     select
       array_agg(c.name order by array_position(v_keys, c.listed)) filter (
@@ -39215,7 +39215,7 @@ begin
     if v_rest > '0' then
       perform pg_catalog.pg_sleep(extract(epoch from v_rest));
     else
-      -- Writes the job's row often enough for its column silence.
+      -- Health compares the last written success with silence.
       call logloom_private.run_step(
         v_due.j, least((v_due.j).silence / 12, '30 s'), v_next_at, v_rest
       );
@@ -39795,7 +39795,7 @@ COMMENT ON COLUMN "logloom"."tenant_members"."view_id" IS 'The view that a viewe
 
 COMMENT ON COLUMN "logloom"."tenant_settings"."retention_days" IS 'May be above the limit of the plan after a change of plan. The limit then applies.';
 
-COMMENT ON COLUMN "logloom"."tenant_settings"."rules_days_max" IS 'The highest number of days in the rules, now or earlier. Null: no rules, and no day is left from earlier rules.';
+COMMENT ON COLUMN "logloom"."tenant_settings"."rules_days_max" IS 'The most days that a retention rule keeps or kept. Null: no rules, and all days before their removal are gone.';
 
 COMMENT ON COLUMN "logloom"."usage_days"."dropped" IS 'Events that ingest rules removed. They are in events only if settings.count_dropped is on.';
 

@@ -98,7 +98,7 @@ begin
   v_statement.keys := v_keys;
   v_statement.tenant_column := p_arguments[3];
 
-  -- 2. After a rename the numbers decide. A restored table has another oid: there the names decide.
+  -- 2. Finds renamed columns by number, and those of a restored table (another oid) by name.
   if v_statement.columns_have_changed then
     select
       array_agg(c.name order by array_position(v_keys, c.listed)) filter (

@@ -8,8 +8,8 @@ return row(
   p_row.is_on, p_row.created_by, p_row.created_at, p_row.updated_at
 );
 
--- Begins a change of rules: the caller must be an admin. Locks the tenant, and keeps the key of
--- p_secrets. Returns the tenant.
+-- Begins a change of rules: the caller must be an admin. Locks the tenant, applies p_secrets to
+-- hash_key. Returns the tenant.
 create function logloom_private.hold_ingest_rules(p_tenant_id text, p_secrets jsonb default null)
 returns text
 language plpgsql

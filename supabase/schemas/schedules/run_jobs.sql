@@ -123,7 +123,7 @@ begin
     if v_rest > '0' then
       perform pg_catalog.pg_sleep(extract(epoch from v_rest));
     else
-      -- Writes the job's row often enough for its column silence.
+      -- Health compares the last written success with silence.
       call logloom_private.run_step(
         v_due.j, least((v_due.j).silence / 12, '30 s'), v_next_at, v_rest
       );

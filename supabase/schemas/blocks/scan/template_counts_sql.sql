@@ -59,7 +59,7 @@ begin
 end;
 $$;
 
--- Builds SQL that tells whether a run may contain a match of a tree of templates_sql. It uses the
+-- Builds SQL that tells whether a run may match a tree that templates_sql decides. It uses the
 -- alias l with service, level and:
 --   with p_by_words  words (run_words)
 --   otherwise        templates, and folded (the templates in lower case)
