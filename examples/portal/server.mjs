@@ -15,7 +15,6 @@ const files = {
 };
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
   `frame-src ${new URL(PORTAL_URL).origin}`;
-
 const together = ["search", "exports", "errors", "dashboards", "alerts", "streams", "audit"];
 
 const sessionFor = (customer, part) =>
@@ -45,9 +44,6 @@ createServer(async ({ url, method, headers }, response) => {
   response.setHeader("Content-Security-Policy", policy);
   response.setHeader("Set-Cookie", `customer=${customer}; HttpOnly; SameSite=Strict`);
   response.writeHead(asked ? asked.status : body ? 200 : 404);
-  response.end(
-    asked
-      ? await asked.text()
-      : body?.replace("PORTAL_URL", PORTAL_URL).replace("PART", parts[path]),
-  );
+  const shown = body?.replace("PORTAL_URL", PORTAL_URL).replace("PART", parts[path]);
+  response.end(asked ? await asked.text() : shown);
 }).listen(Number(PORT), "localhost");
