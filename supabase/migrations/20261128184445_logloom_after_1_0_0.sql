@@ -10981,6 +10981,7 @@ declare
   v_views uuid[];
   v_sessions uuid[];
   v_messages uuid[];
+  v_wait text;
   v_ended public.logloom_revoked_customer;
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
@@ -10989,7 +10990,14 @@ begin
     perform logloom_private.refuse('portal.customer_is_invalid');
   end if;
   -- A round of alerts locks rules in its own order. So this waits until its step is done.
-  perform pg_advisory_xact_lock(logloom_private.lock_key('alerts'));
+  begin
+    v_wait := logloom_private.limit_lock_wait('5 s');
+    perform
+      pg_advisory_xact_lock(logloom_private.lock_key('alerts')),
+      logloom_private.restore_lock_wait(v_wait);
+  exception when lock_not_available then
+    perform logloom_private.refuse_for_now(5, 'portal.round_is_running');
+  end;
   -- Sessions create things only while they hold the tenant.
   perform from logloom.tenants t where t.tenant_id = v_tenant_id for no key update;
   with ended as (
@@ -21209,6 +21217,8 @@ begin
     ('portal.variables_are_invalid', 400,
       'Invalid p_variables: at most 20 names with texts of at most 200 characters',
       'A name has 1 to 60 of A-Z, a-z, 0-9 and _, as after $ in a panel''s query.', null),
+    ('portal.round_is_running', 429, 'Alert rules are being evaluated',
+      'Nothing was changed. Try again in a moment.', null),
     ('portal.session_not_found', 404, 'Portal session not found',
       'list_log_portal_sessions shows the sessions of this tenant.', null),
     ('portal.too_many_requests', 429, 'Rate limit exceeded: %s portal requests per minute',
@@ -40307,7 +40317,7 @@ COMMENT ON FUNCTION "public"."revoke_api_key"(text, uuid) IS 'Revokes an API key
 
 COMMENT ON FUNCTION "public"."revoke_log_portal_session"(text, uuid) IS 'Revokes a portal session: its next request is refused. Revoking it again changes nothing. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."revoke_portal_customer"(text, text) IS 'Revokes all sessions of a customer and deletes the log streams and alert rules that they made, with their waiting messages and confirmed addresses. Returns {sessions, streams, rules}: how many. You can create new sessions for the customer afterwards. For admins. Errors: PT400, PT401, PT403.';
+COMMENT ON FUNCTION "public"."revoke_portal_customer"(text, text) IS 'Revokes all sessions of a customer and deletes the log streams and alert rules that they made, with their waiting messages and confirmed addresses. Returns {sessions, streams, rules}: how many. You can create new sessions for the customer afterwards. For admins. Errors: PT400, PT401, PT403, PT429.';
 
 COMMENT ON FUNCTION "public"."rotate_alert_webhook_secret"(uuid) IS 'Creates a new secret for a rule''s webhooks and returns it. Only this answer shows it. For 24 hours webhooks are signed with both. A customer''s rule requires the role admin. Errors: PT400, PT401, PT403, PT404.';
 

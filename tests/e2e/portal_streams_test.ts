@@ -111,3 +111,23 @@ Deno.test("concurrent creates with two tokens of a customer stay within the limi
   const { body } = answers.find(({ status }) => status === 400)!;
   assert.equal(body.message, "Your limit is reached: streams (max 2)");
 });
+
+Deno.test("revoking a customer is 429 while a round of alerts does not end", async () => {
+  await using db = openDatabase();
+  const tenant = await newTenant("portal-round");
+  const session = await sessionOf(tenant, "42");
+  await session.create("kept", "https://example.com/");
+  const revoke = () =>
+    call("/rest/v1/rpc/revoke_portal_customer", {
+      method: "POST",
+      headers: { ...bearer(tenant.token), "content-type": "application/json" },
+      body: JSON.stringify({ p_customer: "42" }),
+    });
+  await db.begin(async (round) => {
+    await round`select pg_advisory_xact_lock(logloom_private.lock_key('alerts'))`;
+    const { status, headers, body } = await revoke();
+    assert.deepEqual([status, headers.get("retry-after")], [429, "5"]);
+    assert.equal(body.message, "Alert rules are being evaluated");
+  });
+  assert.deepEqual((await revoke()).body, { sessions: 1, streams: 1, rules: 0 });
+});

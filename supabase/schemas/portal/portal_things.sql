@@ -133,6 +133,7 @@ declare
   v_views uuid[];
   v_sessions uuid[];
   v_messages uuid[];
+  v_wait text;
   v_ended public.logloom_revoked_customer;
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
@@ -141,7 +142,14 @@ begin
     perform logloom_private.refuse('portal.customer_is_invalid');
   end if;
   -- A round of alerts locks rules in its own order. So this waits until its step is done.
-  perform pg_advisory_xact_lock(logloom_private.lock_key('alerts'));
+  begin
+    v_wait := logloom_private.limit_lock_wait('5 s');
+    perform
+      pg_advisory_xact_lock(logloom_private.lock_key('alerts')),
+      logloom_private.restore_lock_wait(v_wait);
+  exception when lock_not_available then
+    perform logloom_private.refuse_for_now(5, 'portal.round_is_running');
+  end;
   -- Sessions create things only while they hold the tenant.
   perform from logloom.tenants t where t.tenant_id = v_tenant_id for no key update;
   with ended as (
@@ -213,4 +221,4 @@ comment on function public.revoke_portal_customer(text, text) is
   'Revokes all sessions of a customer and deletes the log streams and alert rules that they made, '
   'with their waiting messages and confirmed addresses. '
   'Returns {sessions, streams, rules}: how many. You can create new sessions for the customer '
-  'afterwards. For admins. Errors: PT400, PT401, PT403.';
+  'afterwards. For admins. Errors: PT400, PT401, PT403, PT429.';

@@ -54,6 +54,8 @@ begin
     ('portal.variables_are_invalid', 400,
       'Invalid p_variables: at most 20 names with texts of at most 200 characters',
       'A name has 1 to 60 of A-Z, a-z, 0-9 and _, as after $ in a panel''s query.', null),
+    ('portal.round_is_running', 429, 'Alert rules are being evaluated',
+      'Nothing was changed. Try again in a moment.', null),
     ('portal.session_not_found', 404, 'Portal session not found',
       'list_log_portal_sessions shows the sessions of this tenant.', null),
     ('portal.too_many_requests', 429, 'Rate limit exceeded: %s portal requests per minute',
