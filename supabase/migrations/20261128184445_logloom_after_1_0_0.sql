@@ -27235,13 +27235,14 @@ CREATE OR REPLACE FUNCTION logloom_private.recurs_at (
 declare
   v_zone constant text := p_recurrence ->> 'time_zone';
   v_minutes constant integer := p_recurrence -> 'minutes';
+  v_start constant time := p_recurrence ->> 'start';
   v_day date;
-  v_from timestamptz;
 begin
   v_day := p_at at time zone v_zone;
   for v_days_ago in 0 .. (v_minutes + 1439) / 1440 + 1 loop
-    v_from := (v_day + (p_recurrence ->> 'start')::time) at time zone v_zone;
-    if p_at >= v_from and p_at < v_from + make_interval(mins => v_minutes)
+    if p_at >= (v_day + v_start) at time zone v_zone
+      and p_at < (v_day + v_minutes / 1440 + v_start) at time zone v_zone
+        + make_interval(mins => v_minutes % 1440)
       and p_recurrence -> 'days' ? to_char(v_day, 'dy')
     then
       return true;

@@ -3,7 +3,7 @@ begin;
 set local timezone = 'UTC';
 \ir ../actors.psql
 \ir rounds.psql
-select plan(17);
+select plan(19);
 
 create function pg_temp.recurrence(
   p_days text, p_start text, p_minutes integer, p_zone text = 'Europe/Berlin'
@@ -38,7 +38,11 @@ from (
     (pg_temp.recurrence('["sun"]', '00:30', 180), '2026-10-24', '2026-10-26',
       '10-24 22:30, 10-25 01:30', 'the minutes are real ones'),
     (pg_temp.recurrence('["mon"]', '00:00', 10080, 'UTC'), '2026-06-01 00:01', '2026-06-15',
-      null, 'occurrences of a week leave no gap')
+      null, 'occurrences of a week leave no gap'),
+    (pg_temp.recurrence('["sat", "sun", "mon"]', '02:30', 1440), '2026-10-24', '2026-10-28',
+      '10-24 00:30, 10-27 01:30', 'nor do those of a day, when the clocks change'),
+    (pg_temp.recurrence('["sat"]', '22:00', 1500), '2026-03-28', '2026-03-30',
+      '03-28 21:00, 03-29 21:00', 'a day and an hour are the next day, an hour later')
 ) c (recurrence, first, last, changes, description);
 
 select is(
