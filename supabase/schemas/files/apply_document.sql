@@ -1,5 +1,5 @@
--- Returns those of p_secrets that differ from what a thing has, and null for those to remove.
--- Compares the digests that the sealing function puts into sealed texts.
+-- Returns the members of p_secrets that differ from a thing's secrets, and null for each secret to
+-- remove. Compares the digests that the sealing function puts into sealed texts.
 create function logloom_private.changed_file_secrets(
   p_tenant_id text,
   p_thing_id uuid,
@@ -27,7 +27,7 @@ begin
       from logloom.log_streams s
       where s.tenant_id = v_tenant_id and s.stream_id = p_thing_id
       union all
-      -- A rule without a key keeps the tenant's.
+      -- If the document has no key, the tenant's key stays.
       select jsonb_strip_nulls(jsonb_build_object('hash_key', k.hash_key))
       from logloom.ingest_rules i
       join logloom_private.ingest_rule_sets k using (tenant_id)
@@ -107,7 +107,7 @@ end;
 $$;
 
 -- Makes a thing as a document describes it. Returns the change, or null if nothing differs.
--- p_thing: what the document describes, {id, name, fields}; null creates it.
+-- p_thing: the existing thing as {id, name, fields}; null creates a thing.
 create function logloom_private.apply_document(
   p_type logloom_private.file_type,
   p_tenant_id text,
@@ -171,7 +171,7 @@ begin
         'p_from', p_thing -> 'starts_at'
       )
     ) o (answer);
-    -- What the operation made of the fields: it may trim texts or sort lists.
+    -- Compares with the answer, because the operation may trim texts or sort lists.
     v_fields := logloom_private.file_differences(
       v_old, logloom_private.file_fields(p_type, v_answer)
     );

@@ -1,6 +1,6 @@
--- Deletes the things of the types p_pruned_types that are not in p_described, as "type id …".
--- p_things: the things of types that are already known. Errors name the thing. A rule that a
--- silence in p_documents names stays: the next call would refuse that document.
+-- Deletes all things of the types p_pruned_types except p_described, a list of "type id …".
+-- p_things: things that were already read, by type. Errors name the thing. Refuses to delete a rule
+-- that a silence in p_documents names, because the next call would refuse that silence.
 create function logloom_private.prune_files(
   p_tenant_id text,
   p_documents jsonb,
@@ -130,8 +130,8 @@ begin
 end;
 $$;
 
--- Makes the tenant as the documents describe it. Deletes what is not described, of the types
--- p_pruned_types only. Errors have the index of their document.
+-- Makes the tenant as the documents describe it. Deletes things without a document, but only of the
+-- types p_pruned_types. Errors have the index of their document.
 create function logloom_private.apply_documents(
   p_tenant_id text,
   p_documents jsonb,
@@ -163,7 +163,7 @@ begin
     perform logloom_private.refuse('files.documents_are_invalid');
   end if;
   perform logloom_private.known_file_types(p_pruned_types);
-  -- A waiting request would keep a connection from other tenants.
+  -- Does not wait, because a waiting request takes up a connection that other tenants need.
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('files'), hashtext(v_tenant_id)) then
     perform logloom_private.refuse_for_now(2, 'files.tenant_is_busy');
   end if;
@@ -201,7 +201,7 @@ begin
           v_type, v_tenant_id, v_document.value, v_thing
         );
         v_described := v_described || v_key;
-        -- The operation changed nothing, for example if only spaces at the end differ.
+        -- Undoes an update that changed nothing, for example if only spaces at the end differ.
         if v_change.fields = '{}' and v_change.action = 'update' and v_change.renamed_from is null
         then
           raise exception using errcode = 'triggered_action_exception';
@@ -226,7 +226,7 @@ begin
           );
         end if;
       end;
-      -- At the limit of the plan, what no document describes makes room.
+      -- At the limit of the plan, deletes things without a document, then tries again.
       v_kept := jsonb_path_query_array(
         v_things -> v_type.type, '$[*] ? (@.name == $names[*])', jsonb_build_object(
           'names', jsonb_path_query_array(

@@ -77,9 +77,9 @@ begin
 end;
 $$;
 
--- Returns the tenant's things of a type as [{id, name, fields}], oldest first. Of searches and
--- dashboards only those that the caller shared: only their creator can change them. Of silences
--- only those with a comment, which is their name, that recur without an end.
+-- Returns the tenant's things of a type as [{id, name, fields}], oldest first. Leaves out searches
+-- and dashboards that the caller did not share, because only their creator can change them. Leaves
+-- out silences that have no comment (their name), or that do not recur without an end.
 create function logloom_private.file_things(
   p_type logloom_private.file_type,
   p_tenant_id text

@@ -88,7 +88,7 @@ begin
   for v_plan in
     select d.value as document, d.n - 1 as index
     from jsonb_array_elements(p_plans) with ordinality d (value, n)
-    -- The old default goes before the new one comes.
+    -- The new default comes last, because at most one plan may be the default at any time.
     order by d.value #> '{fields,is_default}' is not distinct from 'true', d.n
   loop
     begin
@@ -146,7 +146,7 @@ begin
       raise exception using errcode = 'triggered_action_exception';
     end if;
   exception when triggered_action_exception then
-    -- Everything is undone except the variable.
+    -- The exception undoes all changes of rows, but v_changes keeps its value.
     null;
   end;
   return jsonb_build_object('changes', v_changes, 'plans', (

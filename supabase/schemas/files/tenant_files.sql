@@ -35,7 +35,7 @@ begin
 end;
 $$;
 
--- Returns the types whose list the caller may call: service_role has no user.
+-- Returns the types that the caller may list. Some lists need a user, which service_role is not.
 create function logloom_private.listed_file_types()
 returns text[]
 language plpgsql
@@ -117,7 +117,7 @@ begin
     v_changes := logloom_private.apply_documents(p_tenant_id, p_documents, p_pruned_types);
     raise exception using errcode = 'triggered_action_exception';
   exception when triggered_action_exception then
-    -- Everything is undone except the variable.
+    -- The exception undoes all changes of rows, but v_changes keeps its value.
     return v_changes;
   end;
 end;

@@ -1,4 +1,4 @@
--- Returns the range of ts of every possible match, from the terms that every match must satisfy.
+-- Returns a range of ts that contains every match. Uses only the terms that all matches satisfy.
 create function logloom_private.query_ts_span(p_node jsonb)
 returns tstzrange
 language plpgsql
@@ -25,7 +25,7 @@ begin
 end;
 $$;
 
--- Parses the stages after the filter. Returns the plan in node.
+-- Parses the stages after the filter. Returns the state with the plan as node.
 create function logloom_private.query_parse_stages(
   p_state logloom_private.query_state,
   p_source text
@@ -91,10 +91,10 @@ begin
 end;
 $$;
 
--- Parses a query. A null query counts as blank; "now" means p_now. Sets everything but filter,
--- because some callers first join the tree with another tree. Raises PT400 with {"position": n}
--- (1-based, code points) as detail and the expected syntax as hint. No role may call it: only
--- definer functions do.
+-- Parses a query. A null query counts as blank; "now" means p_now. Leaves filter null, because some
+-- callers join the tree with another tree first. Raises PT400 with {"position": n} (1-based, code
+-- points) as detail and the expected syntax as hint. No role may call this function: only definer
+-- functions do.
 create function logloom_private.parse_written_query(
   p_query_dsl text,
   p_now timestamptz default now()
@@ -154,7 +154,7 @@ begin
   v_query.by_fields := '{}';
   v_query.by_sql := '{}';
   if v_query.plan ? 'aggregates' then
-    -- Some callers know only one aggregate. They get the first.
+    -- Callers that know only one aggregate use the first.
     v_aggregate := v_query.plan -> 'aggregates' -> 0;
     v_query.aggregate := v_aggregate ->> 'kind';
     v_query.aggregate_field := v_aggregate -> 'field' ->> 'name';
@@ -173,8 +173,8 @@ begin
 end;
 $$;
 
--- Parses a query. A wrong query, or one with a warning, may mean something in another language.
--- Then suggests the whole query in ours.
+-- Parses a query. If the query is wrong or has a warning, suggests its translation from another
+-- query language, if there is one.
 create function logloom_private.parse_query(p_query_dsl text, p_now timestamptz default now())
 returns logloom_private.compiled_query
 language plpgsql

@@ -47,7 +47,7 @@ begin
 end;
 $$;
 
--- Goes into a bracket or NOT, and counts the depth.
+-- Counts the depth of brackets and NOTs.
 create function logloom_private.query_deepen(
   p_state logloom_private.query_state,
   p_position integer
@@ -66,7 +66,7 @@ begin
 end;
 $$;
 
--- Adds up the lengths of texts to search for: a search compares the whole length at each position.
+-- Adds up the lengths of texts to search for, because a search takes longer for a longer text.
 create function logloom_private.query_count_searched(
   p_state logloom_private.query_state,
   p_text text,

@@ -114,8 +114,8 @@ $$;
 --   name    the name as written
 --   reads   the columns and attrs.KEY that must be read
 --   path    for an attribute: its keys
---   joined  for an attribute: the flat key to try if path finds nothing. So a.b finds both {"a":
--- {"b": 1}} and {"a.b": 1}. A path with a quoted segment is exact: it has no joined.
+--   joined  for an attribute: the flat key to try if path finds nothing, so a.b also finds
+--           {"a.b": 1}. Null for a path with one key, or with a quoted segment, which is exact.
 create function logloom_private.query_field(
   p_name text,
   p_position integer,

@@ -62,8 +62,8 @@ begin
   where logloom_private.is_hidden(logloom_private.hidden_name(f), p_hidden)
   limit 1;
   if found then
-    -- Looks for the name as a name, not within a value. A name with quotes is several tokens.
-    -- strpos below finds such a name.
+    -- Searches token by token, so that the name is not found within a value. A name with quotes is
+    -- several tokens: strpos below finds its position.
     v_tokens := logloom_private.query_tokenize(coalesce(p_query_dsl, ''), now());
     select min(t.position + n."at" - 1) into v_position
     from unnest(v_tokens.texts, v_tokens.positions) t (text, position)
@@ -80,8 +80,8 @@ begin
 end;
 $$;
 
--- True if one of p_reads (from query_reads) is hidden, or has a hidden path below it. Compares only
--- the first key of attributes: a key with dots may hold the same path.
+-- True if one of p_reads (from query_reads) is hidden, or may contain a hidden path. Compares only
+-- the first keys of attributes, because nested objects and a key with dots can mean the same path.
 create function logloom_private.reads_hidden(p_reads text[], p_hidden text[])
 returns boolean
 language plpgsql
@@ -102,7 +102,7 @@ begin
 end;
 $$;
 
--- Tells what can answer a query without reading masked records, although fields are hidden.
+-- Tells what a query may read instead of masked records, although fields are hidden.
 --   counts  stored counts, and dictionaries of blocks
 --   sizes   sizes of stored records, and the bounds of blocks, which depend on sizes
 create function logloom_private.short_cuts(
@@ -122,7 +122,7 @@ begin
 end;
 $$;
 
--- Returns the tree, in which leaves of the field any skip hidden fields.
+-- Makes the leaves of the field any skip hidden fields. Returns the tree.
 create function logloom_private.tree_without(p_tree jsonb, p_hidden text[])
 returns jsonb
 language plpgsql

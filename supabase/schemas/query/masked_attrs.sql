@@ -112,7 +112,7 @@ begin
 end;
 $$;
 
--- Returns the hidden attributes as paths of attrs.
+-- Returns the paths of hidden attributes: a.b for attrs.a.b.
 create function logloom_private.hidden_paths(p_hidden text[])
 returns text[]
 language plpgsql

@@ -30,8 +30,8 @@ begin
 end;
 $$;
 
--- Returns the plan in node. Its rows now have this stage, as {"stage", "field", "names"}. The stage
--- extract also has "literals", extract_regexp the members of a regex test.
+-- Adds {"stage", "field", "names"} to the plan's rows. The stage extract also has "literals", the
+-- stage extract_regexp the members of a regex test. Returns the state with the plan as node.
 create function logloom_private.query_parse_extract(
   p_state logloom_private.query_state,
   p_plan jsonb

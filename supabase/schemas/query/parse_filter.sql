@@ -1,4 +1,4 @@
--- Parses brackets and operators: filter, items, item, term. An item in brackets has items in it.
+-- Parses brackets and operators. A filter has items; an item is a term, or items in brackets.
 
 -- Parses a term or a group in brackets, with its NOTs.
 create function logloom_private.query_parse_item(p_state logloom_private.query_state)
@@ -58,8 +58,8 @@ begin
 end;
 $$;
 
--- Parses items that follow each other. With p_type 'or' these are alternatives of 'and' items: AND
--- binds closer than OR.
+-- Parses the items of an AND or OR (p_type). The items of an OR are ANDs, because AND binds closer
+-- than OR.
 create function logloom_private.query_parse_items(
   p_state logloom_private.query_state,
   p_type text

@@ -118,8 +118,8 @@ begin
 end;
 $$;
 
--- Parses one whole stage. Returns the plan with this stage in node. p_filters: the whole query,
--- split into tokens as for a filter.
+-- Parses one stage and adds it to the plan. Returns the state with the plan as node. p_filters: the
+-- whole query, split into tokens as for a filter.
 create function logloom_private.query_parse_stage(
   p_state logloom_private.query_state,
   p_plan jsonb,

@@ -16,8 +16,7 @@ begin
     p_state := logloom_private.query_warn_free(p_state);
   end if;
   if v_token = '*' then
-    -- Matches every record, even one without a message. Stored counts can answer this, as they
-    -- answer a query without a filter.
+    -- Matches every record, even one without a message. Stored counts can answer this leaf.
     p_state.node := '{"type": "all"}';
   else
     p_state := logloom_private.query_check_contains(
@@ -79,7 +78,7 @@ begin
       p_state.positions[v_first], 'query.operator_is_for_values', v_operator
     );
   elsif v_at is null then
-    -- There is no colon, so it is a free term.
+    -- The token has no colon.
     return logloom_private.query_parse_free(p_state);
   end if;
   v_field := logloom_private.query_field(v_name, p_state.positions[v_first]);

@@ -59,8 +59,8 @@ $$;
 -- Parses the value after a field's colon. Each function gets the state at the first token of the
 -- value. It returns the state after the last token, with the tree as node.
 
--- Parses field:(a OR b) and field:=(a OR b). Exact texts become one leaf: one index scan finds
--- them.
+-- Parses field:(a OR b) and field:=(a OR b). Exact texts become one leaf, because one index scan
+-- finds all of them.
 create function logloom_private.query_parse_any_of(
   p_state logloom_private.query_state,
   p_field jsonb,

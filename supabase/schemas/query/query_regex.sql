@@ -71,8 +71,8 @@ $$;
 -- PostgreSQL matches a regular expression in limited time, but compiling may take long. It copies
 -- the body of a bounded repeat and connects all optional parts. v_sizes adds up the measured cost:
 -- 1 for a character or class, 3 more for an optional copy, 50 for \b. At 1000, compiling takes 60
--- ms at worst. The mark of a lazy repeat is dropped: it changes what a match contains, never
--- whether there is one.
+-- ms at worst. The ? of a lazy repeat is dropped, because only the length of a match depends on
+-- the ?, never whether there is a match.
 --
 -- With p_captures, groups may be named, (?P<ms>[0-9]+), and "names" has these names in order. Lazy
 -- repeats are refused then: PostgreSQL takes the longest match of the whole expression.
@@ -163,8 +163,7 @@ begin
       when left(v_part, 2) = '(?' then
         perform logloom_private.refuse_at(v_position, 'regex.has_lookaround');
       else
-        -- query_regex_range compares a folded range with all letters that have upper and lower
-        -- case.
+        -- Folded ranges cost more steps: query_regex_range compares each with letter_cases.
         if v_fold and left(v_part, 1) = '[' then
           v_steps := v_steps + 125 * (char_length(v_part) - char_length(replace(v_part, '-', '')));
         end if;

@@ -95,9 +95,9 @@ begin
 end;
 $$;
 
--- Returns a number of an extracted JSON text in the form of stored records: without zeros at the
--- end of a fraction. If this form has over 40 characters and one with an exponent is shorter,
--- returns that. The length is computed without printing the number: nine bytes of JSON may mean
+-- Returns a number of an extracted JSON text as stored records have it: without zeros at the end of
+-- a fraction. Writes an exponent if the number would have over 40 characters and the exponent makes
+-- it shorter. Computes the length without printing the number, because nine bytes of JSON may mean
 -- 131,000 digits.
 create function logloom_private.short_number(p_number numeric)
 returns jsonb
@@ -215,7 +215,7 @@ end;
 $$;
 
 -- Returns the texts between the literals in the first 64 kB of a text, by their names; {} if a
--- literal is missing. A literal matches where it first follows the one before.
+-- literal is missing. A literal matches at its first place after the previous literal.
 create function logloom_private.extract_pattern(p_text text, p_literals text[], p_names text[])
 returns jsonb
 language plpgsql
@@ -244,8 +244,8 @@ end;
 $$;
 
 -- Returns the named groups of the first match in the first 64 kB of a text; {} without a match.
--- p_folds: the pattern is folded, so it is matched with the folded text. Folding moves no
--- character.
+-- p_folds: the pattern is folded and is matched with the folded text. The groups come from the text
+-- itself, because folding moves no character.
 create function logloom_private.extract_regexp(
   p_text text,
   p_pattern text,

@@ -91,8 +91,8 @@ begin
     v_sql := v_sql || chr(greatest(p_from, 65) + 32) || '-' || chr(least(p_to, 90) + 32);
   end if;
   if p_fold and p_to > 127 then
-    -- Where lower case is the next character, only the lower case of the last letter is missing.
-    -- The second small sigma is added in the same way.
+    -- If each lower-case letter follows its upper case, the range lacks only the lower case of its
+    -- last letter. This line adds that letter. For a last letter ς, this line adds σ.
     v_sql := v_sql || logloom_private.query_regex_literal(logloom_private.folded_text(chr(p_to)));
     foreach v_run slice 1 in array logloom_private.letter_cases() loop
       v_first := greatest(p_from, v_run[1]) + v_run[3];

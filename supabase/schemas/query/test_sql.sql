@@ -92,9 +92,9 @@ end;
 $$;
 
 -- Builds SQL for a leaf over any text of a record: text columns and the scalars of attributes. One
--- LIKE over all texts at once rejects most records; only the others are tested text by text.
--- Records are first tested with their hidden attributes. Only those that match are tested again
--- without them.
+-- LIKE over all texts at once rejects most records; only the others are tested text by text. If
+-- attributes are hidden, the LIKE still reads them. Matching records are tested again without the
+-- hidden attributes.
 create function logloom_private.query_any_sql(p_leaf jsonb, p_alias text)
 returns text
 language plpgsql

@@ -183,10 +183,10 @@ begin
 end;
 $$;
 
--- Returns a LIKE pattern for a whole record as one text, in ASCII lower case. It matches every
--- record with a text that matches p_pattern (when folded), and some others. JSON escapes some
--- characters, so these become %. Non-ASCII characters become _, and so do i and k (dotted İ and the
--- Kelvin sign fold to these).
+-- Returns a LIKE pattern for a whole record as one text, in ASCII lower case. The pattern matches
+-- every record that has a text like p_pattern (when folded), and some other records. Characters
+-- that JSON escapes become %. Non-ASCII characters become _. The letters i and k also become _,
+-- because the non-ASCII İ and Kelvin sign fold to i and k.
 create function logloom_private.query_like_record(p_pattern text)
 returns text
 language sql

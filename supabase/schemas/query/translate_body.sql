@@ -1,7 +1,7 @@
--- Writes a JSON body of Elasticsearch as a line. The line is then translated as any other.
+-- Writes a JSON body of Elasticsearch as one line, to be translated like any other query.
 
--- Returns terms for a query of a body. An unknown query becomes a function, which is named as left
--- out.
+-- Returns the query of a body as terms. An unknown kind of query becomes a call of a function, so
+-- that the translation lists it as left out.
 create function logloom_private.body_terms(p_node jsonb)
 returns text
 language plpgsql
@@ -66,7 +66,7 @@ begin
 end;
 $$;
 
--- Returns a body as one line of the query language. Unknown members become functions, too.
+-- Returns a body as one line, with stages after bars. An unknown member becomes a stage.
 create function logloom_private.body_line(p_body jsonb)
 returns text
 language plpgsql

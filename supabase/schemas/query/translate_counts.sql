@@ -118,7 +118,7 @@ begin
   then
     v_condition := logloom_private.translated_name(v_field) || ':*';
   end if;
-  -- What follows: as n, n, if (…), filter (where …), within group (order by x)
+  -- After the brackets: as n, n, if (…), filter (where …), within group (order by x)
   p_state."at" := v_end + 1;
   loop
     v_at := p_state."at";

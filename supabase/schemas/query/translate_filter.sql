@@ -18,7 +18,7 @@ declare
   v_sign text;
   v_name text;
 begin
-  -- A value without a meaning is not listed.
+  -- Leaves out values that have no translation.
   while v_part.texts[v_part."at"] <> '' loop
     if logloom_private.translation_word(v_part) in (',', 'or', '|', '||', ';', 'and', '&&') then
       v_and := v_and or logloom_private.translation_word(v_part) in ('and', '&&');
@@ -150,7 +150,7 @@ begin
   if v_operator = '<>' and v_state.meant like '-@%'
     and lower(p_state.texts[p_state."at" - 2]) is distinct from 'not'
   then
-    -- SQL finds no nulls.
+    -- In SQL, <> finds no nulls.
     v_state.meant := logloom_private.translated_name(p_name) || ':* ' || v_state.meant;
   end if;
   return v_state;
@@ -180,7 +180,7 @@ begin
     v_operator := 'not =';
     p_state."at" := p_state."at" + 1;
   elsif v_word = '=' and v_next ~ '^[^<>=~]' or v_word in ('i', 'w') and v_next = '=' then
-    -- Our own signs
+    -- The signs =, i= and w= of our query language
     v_operator := case v_word when '=' then '=' else v_word || '=' end;
     p_state."at" := p_state."at" + length(v_operator);
     v_end := case p_state.texts[p_state."at"]

@@ -1,4 +1,4 @@
--- Rewrites foreign forms that have a plain form here, before a query is split.
+-- Replaces forms of other languages by plainer forms, before a query is split into tokens.
 create function logloom_private.translation_forms(p_query_dsl text)
 returns text
 language plpgsql
@@ -89,7 +89,7 @@ begin
           '^top (\d+) (\w+?)s? by errors?$',
           'level:error | count() as n by \2 | sort by n desc | limit \1'
         ),
-        -- A shell
+        -- Commands of a shell
         ('\s2>&1', ''),
         ('\mwc -l\M', 'count()'),
         ('\mjq\s+(?:-\w+\s+)*''\.(\w+)''', '| fields \1'),
@@ -113,8 +113,8 @@ begin
 end;
 $$;
 
--- Translates between, at the word itself: between 1 and 2, between (1 .. 2). meant is null if it is
--- something else.
+-- Translates between 1 and 2, or between (1 .. 2). The state is at the word between. Sets meant to
+-- null for any other form.
 create function logloom_private.translated_between(
   p_state logloom_private.translation,
   p_name text,

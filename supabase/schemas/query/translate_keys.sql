@@ -1,6 +1,4 @@
--- Translates what follows "by".
-
--- Reads the fields and the width after "by".
+-- Translates the fields and the width after "by".
 create function logloom_private.translated_keys(
   p_state logloom_private.translation,
   p_stops text[]

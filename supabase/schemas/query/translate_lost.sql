@@ -1,6 +1,6 @@
--- Finds what a translation loses. This one place decides that no part is lost in silence.
+-- Finds the parts of a query that its translation loses, so that the suggestion can name them.
 
--- Returns the words of a text in lower case. Digits and letters are words of their own.
+-- Returns the words of a text in lower case. Splits between digits and letters: 5m is two words.
 create function logloom_private.translation_words(p_text text)
 returns text[]
 language sql
@@ -14,7 +14,7 @@ return array_remove(
   ), ''
 );
 
--- True for a token that says nothing on its own: a stage, a function, a keyword.
+-- True for a token that a translation may drop without a loss: a stage, a function, a keyword.
 create function logloom_private.is_said_by_itself(p_token text)
 returns boolean
 language plpgsql
@@ -64,7 +64,7 @@ begin
         v_from := null;
       end if;
     elsif logloom_private.is_said_by_itself(v_word)
-      -- status:error is level:error, earliest=-1h is ts:>=now-1h.
+      -- Names have a translation: status:error is level:error, earliest=-1h is ts:>=now-1h
       or v_texts[v_at + 1] ~ '^[:=!<>]' and logloom_private.word_class('name', v_word) is not null
       or logloom_private.translation_words(logloom_private.translated_name(v_word)) <@ v_said
     then

@@ -128,12 +128,12 @@ begin
   end if;
   return null;
 exception when others then
-  -- A suggestion is an extra: without one, the query's own error or answer is returned.
+  -- Without a suggestion, the query's own error or answer is returned.
   return null;
 end;
 $$;
 
--- Suggests p_meant: a translation, and what it leaves out. p_begin: how the text begins.
+-- Returns the message for p_meant (from translated_query). p_begin: the beginning of the message.
 create function logloom_private.translation_note(p_meant text[], p_begin text)
 returns text
 language sql
@@ -143,7 +143,7 @@ return case p_meant[1]
   else p_begin || case p_meant[2] when '' then '' else ' (without ' || p_meant[2] || ')' end
 end;
 
--- True if two queries mean the same: only names and positions may be written in another way.
+-- True if two queries differ at most in names and positions.
 create function logloom_private.same_query(
   p_one logloom_private.compiled_query,
   p_other logloom_private.compiled_query

@@ -65,7 +65,7 @@ begin
     v_word := logloom_private.translation_word(p_state);
     exit when v_word in ('', '|') or v_word = any (p_stops);
     if v_word in ('or', '||') then
-      -- Our where knows AND only.
+      -- The stage where after an aggregate has no OR.
       p_state.meant := null;
       return p_state;
     elsif v_word ~ '^(?:[<>]=?|!=|==?|<>|:)$' and p_state.texts[p_state."at" + 1] ~ '^-?[0-9.]+$'
@@ -241,7 +241,7 @@ begin
       array_to_string(p_state.texts[v_first:v_end - 1], ' ')
     );
   elsif v_has_counts and p_class in ('counts', 'distinct') then
-    -- The query language aggregates once.
+    -- A query has at most one stage with aggregates.
     p_state.meant := null;
   elsif p_class = 'counts'
     or v_kind is not null and (v_next in ('(', 'by', '|', '') or v_kind in ('sum', 'avg')

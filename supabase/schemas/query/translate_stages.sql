@@ -62,7 +62,7 @@ begin
 end;
 $$;
 
--- Reads eval x = a / b, math a / b as x. If our stage math cannot, meant becomes null.
+-- Reads eval x = a / b, math a / b as x. Sets meant to null if the stage math cannot compute x.
 create function logloom_private.translated_math(p_state logloom_private.translation)
 returns logloom_private.translation
 language plpgsql
@@ -180,7 +180,7 @@ begin
     p_state.columns := v_keys;
     if v_has_counts or v_next like '-%' or '(' = any (p_state.texts[v_first:v_end]) then
       p_state.columns := '{}';
-      -- Aggregates have these columns without the stage.
+      -- The aggregates already return these columns, so the stage is not needed.
       p_state.meant := case when v_has_counts and v_keys <@ (
         p_state.keys || logloom_private.translated_names(p_state) || '{count,_time,n}'::text[]
         || array(select ltrim(k, '@') from unnest(p_state.keys) k)

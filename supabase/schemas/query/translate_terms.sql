@@ -46,7 +46,7 @@ begin
   elsif v_values[1] is null then
     return p_state;
   elsif v_kind = 'net' then
-    -- Networks, or the first and last address of one
+    -- The values are networks, or the first and last address of a network.
     v_values := array(
       select m[1] from unnest(v_values) v
       cross join lateral regexp_match(v, '^["'']?([0-9a-fA-F.:]+(?:/[0-9]{1,3})?)["'']?$') m

@@ -1,6 +1,6 @@
 -- Translates values and comparisons.
 
--- Returns the place of the bracket that closes the one at p_at, or the last place.
+-- Returns the place of the bracket that closes the bracket at p_at; the last place if none does.
 create function logloom_private.translation_close(p_texts text[], p_at integer)
 returns integer
 language plpgsql
@@ -169,7 +169,7 @@ begin
 end;
 $$;
 
--- Reads a value. meant is the token, or a time that a function gives.
+-- Reads a value. Sets meant to the token, or to the time or text of a function such as ago(1h).
 create function logloom_private.translated_read(p_state logloom_private.translation)
 returns logloom_private.translation
 language plpgsql
@@ -222,7 +222,7 @@ begin
     end loop;
     p_state.said := p_state.said || substring(p_state.meant from '^[[:alpha:]]+(\^[0-9.]+)$');
     p_state.meant := regexp_replace(p_state.meant, '^([[:alpha:]]+)\^[0-9.]+$', '\1');
-    -- A time that is computed: earliest=-4h@h
+    -- translated_time computes such a time: earliest=-4h@h
     p_state.said := p_state.said || substring(p_state.meant from '^-[0-9]+[smhdw]@.*');
   end if;
   p_state."at" := p_state."at" + 1;

@@ -1,6 +1,6 @@
 -- Translates a whole query of another language: LogQL, SPL, KQL, Lucene, SQL, APL, LogsQL, NRQL,
 -- CloudWatch or Datadog. A query is translated if it is wrong, has warnings, or found nothing. The
--- translation is suggested only if it compiles without a warning. So rules may be generous.
+-- translation is suggested only if it compiles without a warning, so the rules need not be exact.
 
 -- Splits a query into tokens. A regular expression in slashes becomes a token that begins with
 -- U+0001.
@@ -73,7 +73,7 @@ begin
 end;
 $$;
 
--- Returns the next token in lower case, or the one p_ahead after it. Quoted texts keep their case.
+-- Returns the token p_ahead places after the next one, in lower case. Quoted texts keep their case.
 create function logloom_private.translation_word(
   p_state logloom_private.translation,
   p_ahead integer default 0
@@ -196,7 +196,7 @@ return case
     then coalesce(substring(p_text from '[0-9]+'), '1') || lower(substring(p_text from '[A-Za-z]'))
 end;
 
--- Returns the first width of time in a text, or 1h for the word hour, or 5m.
+-- Returns the first width of time in a text; 1h for the word hour; 5m if there is none.
 create function logloom_private.translated_width_in(p_text text)
 returns text
 language sql
@@ -233,7 +233,7 @@ return case
   else p_text
 end;
 
--- Returns the name that a stage before gave another name: rename a as b.
+-- Returns the old name of a field that an earlier stage renamed: a for b, after rename a as b.
 create function logloom_private.translated_alias(p_state logloom_private.translation, p_name text)
 returns text
 language plpgsql
@@ -248,7 +248,7 @@ begin
 end;
 $$;
 
--- Returns the field for a name. A stage before may have taken it out of a text.
+-- Returns the field for a name. A name that an earlier stage extracted is an attribute.
 create function logloom_private.translated_key(p_state logloom_private.translation, p_name text)
 returns text
 language sql

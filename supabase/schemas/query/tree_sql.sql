@@ -1,6 +1,6 @@
--- Builds the operators on attrs for the path of an attribute. Each operator copies its result: one
--- #> takes several segments. A segment that is a number needs ->, because #> takes it for an array
--- index.
+-- Builds the operators on attrs for the path of an attribute. Each operator copies its result, so
+-- one #> takes several segments. A segment that is a number needs ->, because #> would take the
+-- number for an array index.
 create function logloom_private.query_path_sql(p_path text[])
 returns text
 language plpgsql
@@ -158,9 +158,9 @@ begin
 end;
 $$;
 
--- Builds the SQL of a source. Returns null without where_sql: a forgotten filter does not find
--- everything. In PL/pgSQL: PostgreSQL does not inline an SQL function whose arguments call
--- functions.
+-- Builds the SQL of a source. Returns null without where_sql, so that a forgotten filter does not
+-- return all records. Written in PL/pgSQL, because PostgreSQL does not inline an SQL function whose
+-- arguments call functions.
 create function logloom_private.source_sql(p_source logloom_private.sql_source)
 returns text
 language plpgsql

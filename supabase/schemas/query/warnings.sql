@@ -20,10 +20,10 @@ end;
 $$;
 
 -- Functions that warn of syntax with another meaning in other languages. A quoted text is
--- suspicious only if it has a backslash before a letter or digit. parse_query looks for that
--- meaning, and drops the warning if the query means the same there.
+-- suspicious only if it has a backslash before a letter or digit. parse_query drops the warning if
+-- the translated query means the same.
 
--- Adds a warning if there is a message.
+-- Sets the warning if there is a message. The first warning of a query stays.
 create function logloom_private.query_warn(
   p_state logloom_private.query_state,
   p_position integer,
@@ -101,7 +101,7 @@ declare
     v_next = '(' and logloom_private.query_is_adjacent(p_state, p_state."at" + 1);
 begin
   if p_state.warnings <> '[]' then
-    -- The first warning is about the whole query.
+    -- A query has at most one warning.
     return p_state;
   end if;
   return logloom_private.query_warn(p_state, p_state.positions[p_state."at"], case
@@ -169,7 +169,6 @@ declare
   v_trap text;
 begin
   v_trap := case
-    -- A second =, or a comparison of another language.
     when p_sign = '=' and p_token ~ '^=+[^=]' then 'The second = is read as part of the value'
     when p_sign = '=' and p_token ~ '^[<>].'
       then format('%s is read as a value: write > or < before =', p_token)

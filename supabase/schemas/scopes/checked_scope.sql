@@ -20,8 +20,8 @@ begin
   elsif p_tenant_id <> p_scope.tenant_id then
     perform logloom_private.refuse('callers.tenant_is_another');
   end if;
-  -- These tell about the whole tenant. In views and portal sessions they need a customer, and a
-  -- part that names them.
+  -- These operations tell about the whole tenant. In a view or portal session, they need a customer
+  -- and a part of the portal that names them.
   if p_operation in ('get_tenant_usage', 'list_audit_events')
     and (p_scope.view_id is not null or p_scope.kind = 'portal_session')
     and (p_scope.customer is null or (p_operation = any (p_scope.operations)) is not true)
@@ -31,8 +31,8 @@ begin
         else 'usage.not_in_views' end
     );
   end if;
-  -- Alerts tell about all records, so a view must name the operations on alerts to allow them. With
-  -- portal sessions, which customers use, it must also name those on saved searches and errors.
+  -- Alerts tell about all records, so a view allows operations on alerts only if it names them. In
+  -- portal sessions, the same is true for operations on saved searches and errors.
   if p_operation <> all (p_scope.operations)
     or p_scope.operations is null and p_operation = any (case
       when p_scope.kind = 'portal_session'

@@ -1,9 +1,9 @@
--- Customers manage their own log streams and alert rules in a portal session. The session's
--- customer, view and query bind each of these things for good, in a row of log_views.
+-- Customers manage their own log streams and alert rules in a portal session. A row of log_views
+-- binds each of these things for good to the session's customer, view and query.
 
--- Returns the scope in which a caller manages such things. p_scope: the scope of a portal session.
--- Null: the caller is a user with the role p_role or service_role, and manages those of the tenant
--- and of its customers. PT403 if p_scope is not of a session whose parts name the operation.
+-- Returns the scope in which a caller manages these things. p_scope: the scope of a portal session;
+-- null for service_role or a user with the role p_role, who manages all things of the tenant and of
+-- its customers. PT403 if p_scope is not of a session whose parts name the operation.
 create function logloom_private.managing_scope(
   p_scope logloom_private.reading_scope,
   p_operation text,
@@ -36,8 +36,8 @@ begin
 end;
 $$;
 
--- True if a caller manages a thing that is bound to the view: users all things of the tenant, a
--- session those of its customer. The caller compares the tenant.
+-- True if a caller manages a thing with this view: a user manages all things of the tenant, a
+-- session the things of its customer. Calling functions check the tenant of the thing.
 create function logloom_private.is_managed(
   p_scope logloom_private.reading_scope,
   p_view_id uuid
@@ -57,8 +57,8 @@ begin
 end;
 $$;
 
--- True if a caller manages an alert or incident of the view and this time. A session manages none
--- from before its view last changed.
+-- True if a caller manages an alert or incident of the view. p_at: the time of the alert. A session
+-- manages only alerts since the last change of the view.
 create function logloom_private.is_managed_since(
   p_scope logloom_private.reading_scope,
   p_view_id uuid,
@@ -109,9 +109,9 @@ begin
 end;
 $$;
 
--- Raises PT403 if a session changes or tests a thing that is bound to another view or query than
--- the session: it could send itself records that the session does not see. Other sessions of the
--- customer list, disable and delete the thing. Users pass. p_what: log stream or alert rule.
+-- Raises PT403 if a session changes or tests a thing that is bound to another view or query.
+-- Otherwise the thing could send records that the session does not see. The session may still list,
+-- disable and delete the thing. Users pass. p_what: log stream or alert rule.
 create function logloom_private.require_view_of_session(
   p_scope logloom_private.reading_scope,
   p_view_id uuid,
@@ -131,7 +131,7 @@ begin
 end;
 $$;
 
--- Raises PT403 if a session touches a thing that an admin stopped at p_held_at. Users pass.
+-- Raises PT403 if a session enables, disables, deletes or tests a held thing. Users pass.
 create function logloom_private.require_not_held(
   p_scope logloom_private.reading_scope,
   p_held_at timestamptz,
@@ -149,8 +149,8 @@ begin
 end;
 $$;
 
--- Returns the view that binds what a session makes, and locks it, its parent and the tenant until
--- the transaction ends. Creates it if needed. PT401 if the session ended meanwhile.
+-- Returns the view that binds what a session makes. Creates the view if needed. Locks the view, its
+-- parent and the tenant until the transaction ends. PT401 if the session ended meanwhile.
 create function logloom_private.customer_view(p_scope logloom_private.reading_scope)
 returns uuid
 language plpgsql
@@ -209,8 +209,8 @@ end;
 $$;
 
 -- Raises PT400 if a customer has as many things as the session allows. p_limit: the name of the
--- limit in p_limits, p_default: its value if the session names none, p_count: what the customer
--- has. The caller holds the tenant.
+-- limit in p_limits, p_default: its value if the session names none, p_count: how many things the
+-- customer has. The caller has locked the tenant.
 create function logloom_private.require_room_for_customer(
   p_scope logloom_private.reading_scope,
   p_limit text,
@@ -231,7 +231,7 @@ begin
 end;
 $$;
 
--- Raises PT400 if a customer sends what only users may send. p_what: its name.
+-- Raises PT400 if a customer sends a parameter that only users may send. p_what: the parameter.
 create function logloom_private.refuse_for_customer(
   p_scope logloom_private.reading_scope,
   p_what text,
@@ -259,7 +259,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return p_maker is null
-    -- If the user has no row, only their next token would show whether they still have the role.
+    -- If only the user's token has the role, it is unknown here. The user then counts as an admin.
     or coalesce(
       logloom_private.acting_role(p_tenant_id, p_maker) in ('admin', 'owner'),
       (select s.roles_from_token from logloom_private.settings s)

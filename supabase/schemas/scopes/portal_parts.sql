@@ -1,5 +1,5 @@
 -- The parts of the portal and their operations. A session with parts may call the operations of
--- its parts and no others. With validate_query the page notices that its session has ended.
+-- its parts and no others. The page calls validate_query to notice that its session has ended.
 create function logloom_private.portal_parts()
 returns table (part text, operations text[])
 language plpgsql

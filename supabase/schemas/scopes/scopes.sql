@@ -13,7 +13,7 @@ begin
     and not logloom_private.is_being_deleted(p_session.tenant_id)
     and (
       p_session.created_by is null
-      -- If the creator has no row in tenant_members, only their next token would tell their role.
+      -- If only the creator's token has the role, it is unknown here. The session stays active.
       or coalesce(
         v_role in ('admin', 'owner'),
         (select s.roles_from_token from logloom_private.settings s)

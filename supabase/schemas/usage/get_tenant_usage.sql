@@ -6,15 +6,15 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Counts the rows of this many days. Older days are estimated from the newest days.
+  -- How many of the newest days are measured. The size of older days is estimated from these days.
   v_counted constant integer := 31;
   v_days date[];
   v_records numeric[];
   v_all_days bigint;
   v_bytes numeric;
 begin
-  -- First reads the counts of the days, because records and partitions may be on other nodes than
-  -- the catalog.
+  -- Reads the counts in a query of their own, because the counts may be on other nodes than the
+  -- catalog.
   select array_agg(d.day order by d.day), array_agg(d.records order by d.day)
   into v_days, v_records
   from (
@@ -120,9 +120,9 @@ comment on type public.logloom_usage is
   'last 24 hours, newest first. services: the days by service, if p_services asks for it. spans: '
   'how many of the month''s events are spans of traces.';
 
--- Returns a tenant's usage by day and service since p_from. On each day the p_services services
--- with the most bytes have their own rows, and the others share one. Past days keep their rows: the
--- choice does not depend on other days.
+-- Returns a tenant's usage by day and service since p_from. A day has a row for each of the
+-- p_services services with the most bytes on this day, and one row for all other services. The rows
+-- of past days do not change, because each day chooses its own services.
 create function logloom_private.usage_by_service(p_tenant_id text, p_from date, p_services integer)
 returns public.logloom_usage_service[]
 language plpgsql
@@ -248,7 +248,7 @@ begin
   v_result.events := (v_result.months[1]).events;
   v_result.bytes := (v_result.months[1]).bytes;
 
-  -- 2. A customer sees the limits of the session. The rest is for the tenant.
+  -- 2. A customer sees the limits of the session, a user the limits and details of the tenant.
   v_result.rules := '{}';
   if v_is_customer then
     v_result.monthly_events_limit := v_scope.limits -> 'monthly_events';
@@ -257,8 +257,8 @@ begin
     v_result := logloom_private.with_details(v_result, v_tenant, v_month);
   end if;
 
-  -- 3. Shares of the limits, and a projection. It assumes that the rest of the month is like the
-  -- month so far (at least one day).
+  -- 3. Percentages of the limits, and a projection. The projection assumes that the month goes on
+  -- as so far. The first day counts as a whole day.
   v_result.events_percent :=
     round(100.0 * v_result.events / nullif(v_result.monthly_events_limit, 0), 2);
   v_result.bytes_percent :=

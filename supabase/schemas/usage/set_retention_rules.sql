@@ -64,7 +64,7 @@ begin
   ) r
   on conflict (tenant_id) do update set
     retention_rules = excluded.retention_rules,
-    -- Blocks that were sealed under earlier rules keep their days.
+    -- Blocks that were sealed under earlier rules keep the retention of those rules.
     rules_days_max = greatest(excluded.rules_days_max, s.rules_days_max),
     updated_at = now();
   return public.get_tenant_settings(p_tenant_id);

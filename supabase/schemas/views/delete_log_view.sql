@@ -1,6 +1,6 @@
 -- Lists what uses a view, by name, at most ten: active API keys and portal sessions, viewers, alert
--- rules, log streams and saved searches. Private saved searches of colleagues are not named. Log
--- streams and alert rules of customers use the view that their own view narrows.
+-- rules, log streams and saved searches. Private saved searches of colleagues are not named. A log
+-- stream or alert rule of a customer uses the parent of the customer's view.
 create function logloom_private.users_of_view(p_tenant_id text, p_view_id uuid)
 returns text[]
 language plpgsql

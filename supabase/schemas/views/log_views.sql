@@ -1,4 +1,3 @@
--- Returns a view as operations return it.
 create function logloom_private.log_view_of(p_row logloom.log_views)
 returns public.logloom_log_view
 language sql
@@ -170,7 +169,7 @@ begin
   if not found then
     perform logloom_private.refuse('tenants.view_not_found');
   end if;
-  -- Customers' views in this view change with it.
+  -- Customers' views that narrow this view have changed, too.
   update logloom.log_views v
   set updated_at = v_row.updated_at, shows_since = greatest(v.shows_since, v_row.shows_since)
   where v.tenant_id = v_tenant_id and v.parent_view_id = p_view_id;

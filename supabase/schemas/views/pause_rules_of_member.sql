@@ -1,6 +1,6 @@
 -- Runs when a member is removed or becomes a viewer. Pauses the alert rules that they created in a
 -- view, because they may no longer read everything in it. Any member can enable these rules again.
--- Rules without a view belong to the tenant and go on. Those of customers are held.
+-- Rules without a view belong to the tenant and go on. hold_rules_of_makers holds customers' rules.
 create function logloom_private.pause_rules_of_member()
 returns trigger
 language plpgsql

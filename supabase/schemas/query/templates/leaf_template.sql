@@ -1,6 +1,6 @@
--- Splits a text, in lower case, at ASCII characters that are not letters. If the text begins or
--- ends with such a character, the first or last piece is empty. Also splits at digits: ids have few
--- letters in a row.
+-- Splits a text, in lower case, at ASCII characters that are not letters. Digits are among these
+-- characters, because ids have few letters in a row. If the text begins or ends with such a
+-- character, the first or last piece is empty.
 create function logloom_private.cut_words(p_text text)
 returns text[]
 language sql
