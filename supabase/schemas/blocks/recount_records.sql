@@ -31,7 +31,7 @@ set timezone = 'UTC'
 set datestyle = 'ISO'
 as $$
 begin
-  -- With this lock, nobody adds, deletes, seals or compacts records.
+  -- With these locks, nobody adds, deletes, seals or compacts records.
   perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
   perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
   perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));

@@ -1,5 +1,5 @@
 -- Returns how many days one block of a tenant may span: a quarter of the retention, between one day
--- and four weeks. From 28 days of retention on, these are whole weeks.
+-- and four weeks. If the retention is 28 days or more, the result is whole weeks.
 create function logloom_private.block_days(p_retention_days integer)
 returns integer
 language sql
@@ -18,8 +18,8 @@ immutable
 -- 0001-01-01 is the first Monday of the calendar.
 return p_day - (p_day - date '0001-01-01') % p_days;
 
--- Replaces blocks of a tenant by one block, or, with p_days, by one for each span of p_days days.
--- holds_counts and kept_days must be the same for all of the blocks.
+-- Replaces blocks of a tenant by one block; with p_days, by one block for each span of p_days days.
+-- holds_counts and kept_days must be the same for all blocks.
 create function logloom_private.rewrite_blocks(
   p_tenant_id text,
   p_block_ids bigint[],

@@ -23,9 +23,9 @@ language sql
 immutable
 return 1000;
 
--- Returns the smallest usual width in seconds (up to 1 day, then whole days) at which p_buckets
--- (default 60) cover the range. One bucket more may be needed: the first one may begin before the
--- range. PT400 if p_buckets is out of bounds.
+-- Returns the width of buckets in seconds: the smallest usual width at which p_buckets (default 60)
+-- cover the range. Above 1 day, the width is whole days. The first bucket may begin before the
+-- range, so one more bucket may be needed. PT400 if p_buckets is out of bounds.
 create function logloom_private.bucket_seconds(p_range tstzrange, p_buckets integer)
 returns bigint
 language plpgsql

@@ -1,6 +1,5 @@
--- Encrypts a cursor; the result is different each time. A cursor of a tail contains the writer's
--- position, one of an export the queue's age. Both tell something about other tenants. page_cursor
--- and tail_logs say what cursors contain.
+-- Encrypts a cursor; the result is different each time. A tail's cursor contains the writer's
+-- position, an export's cursor the queue's age. These values tell something about other tenants.
 create function logloom_private.encode_cursor(p_parts text[])
 returns text
 language plpgsql
@@ -11,7 +10,7 @@ declare
   v_key constant bytea := (select i.cursor_key from logloom_private.installation i);
   v_iv constant bytea := extensions.gen_random_bytes(16);
   v_text constant text := array_to_string(p_parts, ' ');
-  -- Padded: the length does not tell the size of the numbers.
+  -- Padded, so that the length of a cursor does not tell how large its numbers are.
   v_sealed constant bytea := v_iv || extensions.encrypt_iv(
     convert_to(rpad(v_text, greatest(length(v_text), 64)), 'UTF8'), sha256(v_key), v_iv, 'aes'
   );
@@ -24,8 +23,8 @@ $$;
 
 -- Returns the parts of a cursor, captured by a regular expression. PT400 if the cursor does not
 -- match, or if another installation made it. Version 1.0.0 did not encrypt cursors. Its page
--- cursors still work. Its tail cursors do not: invented ones would tell a client the writer's
--- position.
+-- cursors still work, its tail cursors do not: an invented tail cursor would tell a client the
+-- writer's position.
 create function logloom_private.decode_cursor(p_cursor text, p_pattern text)
 returns text[]
 language plpgsql

@@ -1,4 +1,4 @@
--- Counts one field over all records of a query.
+-- Counts the values of one field over all records of a query.
 create function logloom_private.exact_field(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -63,7 +63,6 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_max_blocks constant integer := 256;
-  -- Dictionaries read for all columns together
   v_max_dictionaries constant integer := 512;
   v_max_rows constant integer := 20000;
   v_rows logloom_private.sql_source := logloom_private.tenant_rows_sql(

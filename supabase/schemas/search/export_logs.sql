@@ -1,6 +1,6 @@
--- Builds SQL for a CSV cell (RFC 4180). p_value is an SQL expression. A spreadsheet runs a text
--- that looks like a formula: it gets an apostrophe. Most cells need no quotes; strpos finds that
--- out faster than a regex.
+-- Builds SQL for a CSV cell (RFC 4180). p_value is an SQL expression. A text that looks like a
+-- formula gets an apostrophe, because a spreadsheet would run the formula. Most cells need no
+-- quotes; strpos finds that out faster than a regex.
 create function logloom_private.csv_cell_sql(p_value text)
 returns text
 language plpgsql
@@ -22,8 +22,8 @@ begin
 end;
 $$;
 
--- Returns the columns of a CSV export: ts and id, then the fields of the query's stage "fields"
--- (all without it). sql uses the alias l.
+-- Returns the columns of a CSV export: ts and id, then the fields of the query's stage "fields".
+-- Without this stage, all fields. sql uses the alias l.
 create function logloom_private.csv_columns(p_fields jsonb)
 returns table (name text, sql text)
 language plpgsql

@@ -11,9 +11,9 @@ language sql
 immutable
 return 1200000;
 
--- Builds a source of the newest records of a query that fit in p_bytes. Of msg, reads only whether
--- there is one. size: the stored size, or else the size of the fields read. fits: true if the
--- record fits; decided before large values are read or sorted.
+-- Builds a source of the newest records of a query that fit in p_bytes. msg only tells whether a
+-- record has a message. size: the stored size, or else the size of the fields read. fits: true if
+-- the record fits; decided before large values are read or sorted.
 create function logloom_private.newest_sample_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -87,7 +87,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- No multiples of 7 or 30: the slices of a week or a month end at different hours.
+  -- Not a multiple of 7 or 30, so the slices of a week or a month end at different hours.
   v_slices constant integer := case
     when logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then 8
     else 37
@@ -150,10 +150,10 @@ begin
 end;
 $$;
 
--- Builds a source of a sample of a query's records: the newest records of each slice. A slice's
--- share is proportional to its count in p_counts; without p_counts all shares are equal. If the
--- query extracts fields, the sample is the newest records of the whole range. The same holds if all
--- counts are (wrongly) 0.
+-- Builds a source of a sample of a query's records: the newest records of each slice. Each slice
+-- gives records in proportion to its count in p_counts; without p_counts, all slices give the same
+-- number. If the query extracts fields, or all counts are (wrongly) 0, the sample is the newest
+-- records of the whole range.
 create function logloom_private.spread_sample_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

@@ -1,4 +1,4 @@
--- Seam: returns the records of a select. Records without an id may be null.
+-- Seam: returns the records of a select, including nulls.
 create function logloom_private.read_page(p_sql text)
 returns public.logloom_log_record[]
 language plpgsql
@@ -75,7 +75,7 @@ begin
     p_tenant_id, p_query.ts_from, p_query.ts_to, p_order,
     (logloom_private.short_cuts(p_query)).sizes
   );
-  -- The limit search_stage_records applies to the whole range.
+  -- Stages read the range as one part, because search_stage_records limits the whole range.
   if v_is_staged and cardinality(v_parts) > 1 then
     v_parts := array[tstzrange(p_query.ts_from, p_query.ts_to)];
   end if;

@@ -1,5 +1,5 @@
 -- Returns records of the scope before (p_order desc) or after (asc) p_log, of the same host and
--- service. Compares only their first 50,000 characters: a query is copied many times.
+-- service. Compares the first 50,000 characters of a value: a query is copied many times.
 create function logloom_private.log_neighbours(
   p_scope logloom_private.reading_scope,
   p_log public.logloom_log_record,

@@ -1,4 +1,3 @@
--- Returns the fields that conditions of aggregates read.
 create function logloom_private.condition_fields(p_aggregates jsonb)
 returns jsonb
 language plpgsql
@@ -87,9 +86,9 @@ end;
 $$;
 
 -- Builds a source of the groups of a bound query. events: the number of records of each row. c1, c2
--- …: see conditions_sql. With p_key, rows also have the numbers of this attribute and their sums;
--- some rows then have no events. Sealed records come from columns of blocks. Null if a group or
--- condition needs a field without such a column. p_rows_from: no row is older.
+-- …: see conditions_sql. With p_key, rows also have sums or percentiles of this attribute's
+-- numbers, and some rows have no events. Sealed records come from columns of blocks. Null if a
+-- group or condition needs a field without such a column. p_rows_from: no row is older.
 create function logloom_private.groups_source(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

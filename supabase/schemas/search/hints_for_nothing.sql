@@ -28,7 +28,7 @@ begin
   if not jsonb_path_exists(v_nodes, 'strict $.** ? (@.field == "attrs")') then
     return '[]';
   end if;
-  -- Suggests attributes of records that the filter's other fields find, or of any record.
+  -- Takes attributes from records that the filter's other terms find, or else from any record.
   v_rest.tree := jsonb_build_object('type', 'and', 'items', jsonb_path_query_array(
     case v_parsed.tree ->> 'type' when 'and' then v_parsed.tree -> 'items'
       else jsonb_build_array(v_parsed.tree) end,
@@ -71,7 +71,7 @@ begin
         select from unnest(v_names) n
         where n = v_item.path or starts_with(n, v_item.path || '.')
       )
-      -- A stage may take other attributes out of a text.
+      -- A stage may extract this attribute from a text.
       or v_near is null and jsonb_path_exists(
         v_parsed.plan, 'strict $.rows[*] ? (@.stage != "where")', silent => true
       );
@@ -124,7 +124,7 @@ declare
   v_item record;
 begin
   for v_item in
-    -- Terms below NOT are left out: they find more if their value is wrong.
+    -- Skips terms below NOT: with a wrong value, such a term finds more records, not fewer.
     with recursive nodes (node) as (
       select v_parsed.tree
       union all
@@ -182,8 +182,8 @@ return coalesce(
   jsonb_path_query_array(p_hints, '$[*].suggestion ? (@ != "")') ->> -1, p_written
 );
 
--- Returns the hints for a query that found nothing in p_range, as warnings. Their suggestion is the
--- whole query, or empty if a hint only says what there is.
+-- Returns the hints for a query that found nothing in p_range, as warnings. A suggestion is the
+-- whole query. It is empty if the hint only says what there is.
 create function logloom_private.hints_for_nothing(
   p_scope logloom_private.reading_scope,
   p_query_dsl text,
@@ -239,7 +239,7 @@ begin
     );
   end if;
 
-  -- Every suggestion has all corrections.
+  -- All hints suggest the same query, with all corrections.
   return (
     select coalesce(jsonb_agg(
       case w ->> 'suggestion' when '' then w else w || jsonb_build_object(
@@ -253,7 +253,7 @@ begin
 end;
 $$;
 
--- Returns a hint as a warning. p_part: the part of the query that it is about.
+-- Returns a hint as a warning. p_part: the part of the query that the hint is about.
 create function logloom_private.hint_at(
   p_query_dsl text,
   p_part text,

@@ -14,8 +14,8 @@ end;
 $$;
 
 -- Builds SQL that selects public.logloom_log_field for the fields of a sample. $1: a text in the
--- fields' names, in any case (null: all fields). Bounds the cost of hostile attrs: five levels
--- deep, 200 keys wide (with $1, 200 that match or are objects), values up to 200 characters.
+-- fields' names, in any case (null: all fields). Limits for hostile attrs: five levels, 200 keys in
+-- an object, 200 characters in a value. With $1, only keys that match or have objects count.
 create function logloom_private.log_fields_sql(
   p_sample logloom_private.sql_source,
   p_is_whole boolean

@@ -89,7 +89,7 @@ begin
   ), before as materialized (
     select
       f.value,
-      -- If p_before contains p_range, only the rest of p_before counts.
+      -- If p_before contains p_range, only the records outside p_range count.
       f.records - case when p_before @> p_range then coalesce(a.records, 0) else 0 end as records,
       f.is_cut
     from logloom_private.facet_counts(p_tenant_id, p_query, p_before, p_field) f
@@ -119,7 +119,7 @@ begin
   cross join lateral logloom_private.surprise(
     least(c.after, p_records), p_records, least(c.before, p_records_before), p_records_before
   ) s (score)
-  -- The same for the count, as if each microsecond could have one record.
+  -- Tests the records per second, too, as if each microsecond could have one record.
   cross join lateral logloom_private.surprise(
     c.after, (v_seconds * 1000000)::bigint, c.before, (v_seconds_before * 1000000)::bigint
   ) r (score)
@@ -196,7 +196,7 @@ begin
     execute format(
       'select array(select f.field from (%s) f (field, type, count, items) '
         'where f.field like ''attrs.%%'' and f.type in (''string'', ''number'', ''boolean'') '
-        -- Takes only fields with few different values.
+        -- Takes a field only if its ten most frequent values cover at least half of its records.
         'and (select sum(i.count) from unnest(f.items) i) * 2 >= f.count '
         -- Versions come first, because a new version explains most changes.
         'order by f.field ~* ''version|release|deploy|commit'' desc, f.count desc, '

@@ -45,7 +45,7 @@ declare
   v_by constant text := array_to_string(array(select ', l.' || b from unnest(p_by) b), '');
 begin
   p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range);
-  -- Finds the same groups as count() by the fields in p_by.
+  -- Turns the query into count() by the fields in p_by.
   p_query.by_fields := p_by;
   p_query.plan := jsonb_build_object('reads', p_by);
   v_source := logloom_private.stats_source(p_tenant_id, p_query, true, p_seconds);

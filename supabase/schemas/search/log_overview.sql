@@ -145,7 +145,7 @@ begin
   )
   into v_answer.total_services, v_records_lately, v_answer.services
   using v_limit, lower(v_range), upper(v_range), v_shift;
-  -- Counting hosts reads the records, so hosts are counted only if there are few.
+  -- Counting hosts reads the records, so hosts are counted only if the records are few.
   if coalesce(v_records_lately, 0) <= 200000 then
     v_answer.silent_hosts := logloom_private.silent_hosts(v_tenant_id, v_query, v_range, v_shift);
   end if;

@@ -1,7 +1,7 @@
 -- A pattern is a message with <*> for everything that varies: numbers, ids, addresses and times.
 
--- The first of two steps to a pattern: quick enough for every record. It replaces whole runs of
--- digits, hexadecimal letters and separators of times, addresses and dotted numbers.
+-- The first of two steps to a pattern, quick enough for every record. Replaces digits, together
+-- with the hexadecimal letters and separators between the digits.
 create function logloom_private.rough_shape(p_value text)
 returns text
 language sql
@@ -49,9 +49,9 @@ begin
 end;
 $$;
 
--- Builds SQL for the rough shapes of the newest p_records messages. Of sealed messages it counts
--- about p_templates templates, whose rows have a place, not an example. first, last: microseconds
--- since 1970. is_cut: true if there are more messages or templates.
+-- Builds SQL for the rough shapes of the newest p_records messages. Sealed messages are counted by
+-- template, up to about p_templates. A template's row has a place, not an example. first, last:
+-- microseconds since 1970. is_cut: true if there are more messages or templates.
 create function logloom_private.rough_shapes_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -67,7 +67,7 @@ declare
   v_is_counted constant boolean := not p_query.plan ? 'rows'
     and (logloom_private.short_cuts(p_query)).counts
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
-  -- Hidden fields: no limit. The last block's end would reveal how large its records are.
+  -- No limit with hidden fields: the last block's end would reveal how large its records are.
   v_templates constant integer :=
     case when (logloom_private.short_cuts(p_query)).sizes then p_templates end;
   v_rows logloom_private.sql_source;

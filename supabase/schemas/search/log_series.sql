@@ -28,7 +28,7 @@ begin
     || ') r (g, v, vs, t)'
   into v_groups
   using p_query.by_fields;
-  -- The groups become part of the statement. Groups beyond this size get no series of their own.
+  -- Limits the size of the groups, because the groups become part of the statement.
   return coalesce(
     (
       select jsonb_agg(g.texts order by g.n)

@@ -67,7 +67,7 @@ begin
     ) r
     where coalesce(r.before, 0) < (select t.max_page_bytes from logloom_private.settings t)
   );
-  -- Nothing found, or no group with a number or the attribute: perhaps no event has it.
+  -- Perhaps no event has the attribute: no records, no numbers, or null as the only group.
   if v_rows[1]."group" = '{}' and v_rows[1].value = 0
     or cardinality(v_rows) > 0
     and not exists (select from unnest(v_rows) r where r.value is not null)

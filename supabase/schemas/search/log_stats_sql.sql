@@ -1,5 +1,5 @@
 -- Builds SQL that selects rows of public.logloom_log_stat without warnings. p_range: the range of
--- the request. If there are no buckets, rate() divides by its minutes.
+-- the request. Without buckets, rate() divides by the minutes of p_range.
 create function logloom_private.log_stats_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

@@ -34,9 +34,8 @@ end;
 $$;
 
 -- Builds a source of the first p_limit records of a query with write sequences from p_first to
--- p_last. Leaves out hidden fields; keeps the order in which records became visible. p_id: of the
--- records with the write sequence p_first, only those with a greater id. p_sealed: see
--- sealed_tail_sql.
+-- p_last. Leaves out hidden fields; keeps the order in which records became visible. With p_id,
+-- records with the write sequence p_first need a greater id. p_sealed: see sealed_tail_sql.
 create function logloom_private.log_tail_rows_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -81,8 +80,8 @@ begin
 end;
 $$;
 
--- Builds SQL for the records of log_tail_rows_sql, with write_seq and id. Large records are null;
--- with p_fits, the records after p_bytes are null instead.
+-- Builds SQL for the records of log_tail_rows_sql, with write_seq and id. Without p_fits, large
+-- records are null. With p_fits, the records after p_bytes are null instead.
 create function logloom_private.log_tail_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

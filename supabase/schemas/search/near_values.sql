@@ -32,8 +32,8 @@ begin
 end;
 $$;
 
--- Returns the name or value of p_known that p_text probably means, or null. It may differ in case,
--- punctuation or some letters. It may also be another word, or a part.
+-- Returns the name or value of p_known that p_text probably means, or null. Ignores case and
+-- punctuation; accepts one or two wrong letters, a part of a word, and the synonyms in v_groups.
 create function logloom_private.near_text(p_text text, p_known text[])
 returns text
 language plpgsql
@@ -41,7 +41,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Attributes have these names in the conventions of logging libraries and collectors.
+  -- A group has names that logging libraries and collectors use for the same attribute.
   v_groups constant text[] := array[
     ' status statuscode httpstatus httpstatuscode httpresponsestatuscode responsestatus '
       || 'responsestatuscode responsecode code scstatus ',

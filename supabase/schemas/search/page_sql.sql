@@ -126,9 +126,9 @@ begin
 end;
 $$;
 
--- Builds SQL for a page. Selects the records of p_rows after the query's stages, in order, and the
--- columns p_others. Records beyond p_bytes are null. Without p_is_exact, records larger than their
--- share of p_bytes are null: adding up sizes is slow. Extracted records are always measured.
+-- Builds SQL for a page: the records of p_rows after the query's stages, in order, and the columns
+-- p_others. Records beyond p_bytes are null. Without p_is_exact, records larger than p_bytes /
+-- p_limit are null instead: adding up sizes is slow. Extracted records are always measured.
 create function logloom_private.page_sql(
   p_query logloom_private.compiled_query,
   p_rows logloom_private.sql_source,
@@ -143,14 +143,13 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- The planner replaces shown_columns_sql() by its result.
+  -- Without arguments, shown_columns_sql() is a constant for the planner.
   v_record constant text := 'row(' || case
     when p_query.plan ? 'fields' then logloom_private.shown_columns_sql(p_query.plan -> 'fields')
     else logloom_private.shown_columns_sql()
   end || ')::public.logloom_log_record';
   v_order constant text := p_rows.order_sql;
   v_measured constant text := 'octet_length(to_json(' || v_record || ')::text)';
-  -- A record without a stored size is measured.
   v_size text := 'coalesce(l.record_bytes, ' || v_measured || ')';
   v_attrs text :=
     'case when l.record_bytes is null then (' || v_record || ').attrs else l.attrs end';
@@ -169,7 +168,7 @@ begin
       logloom_private.source_sql(p_rows)
     );
   end if;
-  -- First chooses records by the known size, then decompresses the attributes of these records. In
+  -- First chooses records by the known size, then by the size of the decompressed attributes. In
   -- memory, numbers take up to four times as much as their text.
   return 'select case when not l.fits_opened then null when l.size > '
     || (select s.max_page_bytes from logloom_private.settings s)

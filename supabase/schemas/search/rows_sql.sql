@@ -95,7 +95,7 @@ end;
 $$;
 
 -- Seam: true if the tenant has sealed records in the range. In each snapshot a record is either a
--- row or in a block. A stable function keeps its snapshot: its next statement can rely on the
+-- row or in a block. A stable caller keeps its snapshot, so its next statement can rely on the
 -- answer.
 create function logloom_private.reads_sealed(
   p_tenant_id text,

@@ -158,8 +158,8 @@ begin
 end;
 $$;
 
--- Returns a query warning if ingest rules sampled events of p_range, otherwise []. Rules are
--- counted by the hour of receipt. Events that come more than an hour late are not noticed.
+-- Returns a query warning if ingest rules sampled events of p_range, otherwise []. Sampled events
+-- are counted by the hour of receipt. Events received more than an hour after their ts are missed.
 create function logloom_private.sampling_warnings(p_tenant_id text, p_range tstzrange)
 returns jsonb
 language plpgsql

@@ -33,8 +33,8 @@ end;
 $$;
 
 -- Cuts a range into parts, in p_order (asc or desc). The tenant has rows on at most 12 days of a
--- part. With p_counts_blocks, a part also has at most 200 blocks, or one day. Opened tables stay
--- locked until the transaction ends: a year would need thousands of locks.
+-- part. With p_counts_blocks, a part also has at most 200 blocks, unless it is a single day. Opened
+-- tables stay locked until the transaction ends: a year would need thousands of locks.
 create function logloom_private.search_parts(
   p_tenant_id text,
   p_from timestamptz,

@@ -77,7 +77,6 @@ begin
     end
     from jsonb_array_elements(p_aggregates) with ordinality a (item, n)
     cross join lateral (
-      -- The columns c1, c2 … of groups say whether the aggregate's condition holds.
       select case
         when p_source.keys_sql is not null and a.item ? 'condition'
           then format(' filter (where l.c%s)', a.n)
@@ -132,8 +131,8 @@ begin
 end;
 $$;
 
--- Builds a source of the records of p_rows with attributes read once. Without this, each expression
--- over stored attributes copies them, and all copies stay until the record is done.
+-- Builds a source that reads the attributes of each record of p_rows once. Otherwise each
+-- expression copies the stored attributes, and all copies stay until the record is done.
 create function logloom_private.held_rows_sql(p_rows logloom_private.sql_source)
 returns logloom_private.sql_source
 language plpgsql
@@ -153,8 +152,8 @@ begin
 end;
 $$;
 
--- Builds the source for the aggregates of a bound query. Stored counts come first, then counts of
--- blocks if only numbers of records are needed, then the records.
+-- Builds the source for the aggregates of a bound query. Prefers stored counts, then columns of
+-- blocks (for counts, or for numbers of one attribute), then records.
 create function logloom_private.stats_source(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -178,7 +177,6 @@ declare
   v_rows logloom_private.sql_source;
   v_key constant text := logloom_private.only_number(p_query);
   v_groups logloom_private.counted_source;
-  -- The fields of groups and of conditions.
   v_fields constant text[] := p_query.by_fields
     || logloom_private.query_reads(logloom_private.stats_aggregates(p_query));
 begin
@@ -241,8 +239,8 @@ begin
   ) > 4 then
     v_rows := logloom_private.held_rows_sql(v_rows);
   end if;
-  -- Counts a column: rows that are sorted for grouping then have a second column. If rows have a
-  -- single column, PostgreSQL 17 does not count the memory for sorting it.
+  -- Counts a column, so that rows sorted for grouping have a second column. PostgreSQL 17 does not
+  -- count the memory for sorting rows of a single column.
   return (
     v_rows, 'count(l.tenant_id)', null, false
   )::logloom_private.counted_source;

@@ -1,5 +1,5 @@
--- Takes one of two validation slots of the tenant. PT429 with Retry-After if none is free. These
--- are not search slots: a page validates its query while it searches.
+-- Takes one of two validation slots of the tenant. PT429 with Retry-After if none is free. Takes no
+-- search slot, because a page validates its query while it searches.
 create function logloom_private.take_validation_slot(p_tenant_id text)
 returns void
 language plpgsql

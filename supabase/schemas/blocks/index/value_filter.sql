@@ -60,7 +60,7 @@ begin
 end;
 $$;
 
--- True if one of p_values may be among the values of the filter: both of its bits are set.
+-- True if the filter may contain one of p_values: both bits of the value are set.
 create function logloom_private.filter_may_hold(p_filter bytea, p_values text[])
 returns boolean
 language plpgsql

@@ -1,5 +1,5 @@
 -- Returns the blocks of a tenant that lie entirely in [p_from, p_to) and can count the values of
--- p_name. Their p_name has a dictionary, or no value.
+-- p_name: the column has a dictionary, or no record has a value.
 create function logloom_private.blocks_with_counts(
   p_tenant_id text,
   p_blocks bigint[],

@@ -1,7 +1,7 @@
--- Merges the times and sizes of a block's records into those of a page. Keeps the first p_limit of
--- them and drops p_past. edge: the last time that a page of p_limit records and p_bytes can
--- contain. Null if the page is not full yet. Records of one time count together, because their
--- order by id is not known here. Without sizes, only p_limit counts.
+-- Merges the times and sizes of a block's records into the times and sizes of a page. Leaves out
+-- the time p_past and keeps the first p_limit times. edge: the last time that a page of p_limit
+-- records and p_bytes can contain; null if the page is not full yet. Records of one time count
+-- together, because their order by id is not known here. Without sizes, only p_limit counts.
 create function logloom_private.page_edge(
   p_limit integer,
   p_bytes bigint,
@@ -41,7 +41,6 @@ begin
     from (
       select
         o.ts, o.size, row_number() over (rows unbounded preceding) as n,
-        -- Adds up all records of one time together.
         sum(o.size) over (
           order by case when p_is_descending then o.ts end desc, o.ts
         ) as through
@@ -113,8 +112,8 @@ $$;
 
 -- Returns at least the first p_limit sealed records that a query finds, in the order of (ts, id).
 -- p_ts, p_id: the position after which the page begins. Each record has ts, id and the fields in
--- p_reads (null: all). With p_bytes, the page ends before the first record that has p_bytes before
--- it. Of this record a block returns only ts, id and record_bytes, and of later ones nothing.
+-- p_reads (null: all). Of its first record beyond p_bytes, a block returns only ts, id and
+-- record_bytes, and of later records nothing.
 create function logloom_private.sealed_page(
   p_tenant_id text,
   p_from timestamptz,
@@ -144,7 +143,7 @@ declare
     when logloom_private.needed_leaf(p_tree) is not null
       then array(select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree))
   end;
-  -- If evaluating whole blocks may read many texts, calls tried_positions until it is null.
+  -- If evaluating whole blocks may read many texts, calls tried_positions until it returns null.
   v_tries boolean := p_limit <= 250 and jsonb_path_exists(
     p_tree, '$.** ? (@.block_quick == false || @.field == "attrs")'
   );

@@ -76,7 +76,7 @@ begin
     v_prefixes := v_block.batch_prefixes;
     continue when position(v_prefix in v_prefixes) = 0;
     v_positions := array_positions(v_block.id_indexes, v_index);
-    -- v_index occurs at most once in a batch, so few positions are left. Keep this batch's.
+    -- Keeps the positions in the id's batch. v_index occurs at most once in a batch.
     v_positions := array(
       select p.position
       from unnest(v_positions, logloom_private.block_batches(v_block, v_positions))

@@ -27,7 +27,7 @@ end;
 $$;
 
 -- Builds SQL for a tree. It uses the alias l with service, level, msg (a template) and folded (the
--- template in lower case). Null if these do not decide the tree.
+-- template in lower case). Null if these fields do not decide the tree.
 create function logloom_private.templates_sql(p_node jsonb)
 returns text
 language plpgsql

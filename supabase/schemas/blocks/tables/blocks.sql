@@ -56,7 +56,7 @@ create table logloom_private.blocks (
 
 create index blocks_tenant_id_last_ts_idx
 on logloom_private.blocks (tenant_id, last_ts, first_ts);
--- Finds the blocks that a histogram has to read. Only these may span several days.
+-- Finds the blocks that a histogram has to read. Only these blocks may span several days.
 create index blocks_holds_counts_idx on logloom_private.blocks (tenant_id, last_ts)
 where holds_counts;
 

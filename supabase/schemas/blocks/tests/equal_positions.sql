@@ -20,7 +20,7 @@ begin
   if p_column.kind = 'dictionary' then
     return case when not p_values && v_wanted then '{}' end;
   end if;
-  -- Columns without a dictionary have many values, a request id above all.
+  -- Looks up positions, because a column without a dictionary has many values to test.
   return array(
     select distinct p_column.first - 1 + p.position
     from unnest(v_wanted) v (value)

@@ -54,7 +54,7 @@ begin
 end;
 $$;
 
--- Returns the values of a column of the kind hexadecimal at places in the column, from 1.
+-- Returns values of a column of the kind hexadecimal. p_places: places in the column, from 1.
 create function logloom_private.hexadecimal_texts(
   p_column logloom_private.block_columns,
   p_places integer[]
@@ -72,11 +72,11 @@ declare
   v_size constant integer := octet_length(translate(v_template, '-"', '')) / 2;
   -- "|| ''" reads the stored value once, not at each use.
   v_digits constant bytea := p_column.digits || ''::bytea;
-  -- The places that have a value. Null: all have one.
+  -- The places with a value; null if every place has a value.
   v_held constant integer[] := array_positions(p_column.codes, (-128)::"char");
 begin
   if v_held is not null then
-    -- The value at a place is the nth value of the column; null between values.
+    -- Turns each place into the number of its value; null if the place has no value.
     p_places := array(
       select case when v_held[w.n] = w.place then w.n end
       from (select p as place, width_bucket(p, v_held) as n from unnest(p_places) p) w

@@ -67,7 +67,7 @@ begin
 end;
 $$;
 
--- Encodes values as templates and digits. Returns null if templates are many or there is a U+001F.
+-- Encodes values as templates and digits. Null if there are many templates or a U+001F.
 create function logloom_private.encode_templated(
   p_column logloom_private.block_columns,
   p_values text[]
@@ -107,8 +107,8 @@ begin
 end;
 $$;
 
--- Encodes ids in hexadecimal as bytes: digits only, or UUIDs, bare or as JSON texts. Returns null
--- if a value has another form or length, or no value has a letter.
+-- Encodes hexadecimal ids as bytes. An id is a UUID or only digits, bare or as a JSON text. Returns
+-- null if the ids differ in form or length, or if no id has a letter.
 create function logloom_private.encode_hexadecimal(
   p_column logloom_private.block_columns,
   p_values text[]
@@ -144,7 +144,7 @@ begin
 end;
 $$;
 
--- Encodes values in the kind of column that needs the fewest bytes. Not all values may be null.
+-- Encodes values in the kind of column that needs the fewest bytes. Needs a value other than null.
 create function logloom_private.shortest_column(
   p_column logloom_private.block_columns,
   p_values text[]

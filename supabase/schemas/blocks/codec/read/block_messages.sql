@@ -60,7 +60,7 @@ declare
   v_bytes constant bytea := convert_to(array_to_string(p_block.templates, ''), 'UTF8');
   v_run integer := 0;
   v_run_last integer := 0;
-  -- How many records before the end of this run have no message.
+  -- How many records up to the end of the current run have no message.
   v_silent integer := 0;
   v_position integer;
   v_ordinal integer;

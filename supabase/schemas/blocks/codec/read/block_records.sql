@@ -85,9 +85,9 @@ begin
 end;
 $$;
 
--- Returns the services and levels of the records at p_positions, or of all records if it is null.
--- If p_reads has msg.exists, the message is an empty text for each record that has one. All are
--- null if p_reads names none of these fields.
+-- Returns the services and levels of the records at p_positions (null: of all records). If p_reads
+-- has msg.exists, a record with a message gets an empty text as its message. The results are null
+-- if p_reads names none of these fields.
 create function logloom_private.run_texts(
   p_block logloom_private.blocks,
   p_positions integer[],

@@ -1,6 +1,6 @@
--- Returns the records at p_positions of a block (ascending), or all if p_positions is null. They
--- have tenant_id and the fields and keys of attrs in p_reads (null: everything). For msg.exists,
--- msg is an empty text if there is a message.
+-- Returns the records at p_positions of a block (ascending), or all if p_positions is null. Each
+-- record has tenant_id, and the fields and keys of attrs in p_reads (null: everything). For
+-- msg.exists, msg is an empty text if there is a message.
 create function logloom_private.sealed_records(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -53,7 +53,7 @@ begin
   select r.services, r.levels, r.messages into v_service, v_level, v_msg
   from logloom_private.run_texts(p_block, p_positions, p_reads) r;
   if p_reads is null or 'msg' = any(p_reads) then
-    -- Alone, a message takes several times as long as within its block.
+    -- For each message, block_messages_at takes several times as long as block_messages.
     v_msg := case
       when p_positions is null then logloom_private.block_messages(p_block)
       when v_records * 4 <= p_block.records

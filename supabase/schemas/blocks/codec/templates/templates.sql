@@ -102,8 +102,8 @@ begin
 end;
 $$;
 
--- Fills digits into templates. p_templates[i] takes p_counts[i] digits and skips the first
--- p_places[i] digits. Null stays null.
+-- Fills digits into templates. p_templates[i] gets the p_counts[i] digits that follow the first
+-- p_places[i] digits of p_digits. A null template stays null.
 create function logloom_private.fill_each(
   p_templates text[],
   p_counts integer[],

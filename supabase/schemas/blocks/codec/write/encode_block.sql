@@ -101,7 +101,7 @@ end;
 $$;
 
 -- Returns the weight of records: the measure that settings.seal_block_bytes limits when blocks are
--- merged. For rows, block_range adds a part for long messages.
+-- merged. For rows, block_range computes a similar weight that counts long messages more.
 create function logloom_private.weight_of(p_records logloom_private.record_arrays)
 returns bigint
 language plpgsql
