@@ -3,10 +3,10 @@ returns double precision
 language sql
 return extract(epoch from clock_timestamp() - p_at) * 1000;
 
--- Adds staged records to groups with the same digest, and brings the groups up to date with the
--- round. Each group takes the records of its own tenant, by the index: from the group's start on,
--- and with a higher write_seq than the group's. Uses one statement for all groups. If it fails,
--- uses one statement for each group.
+-- Adds staged records to the partial values of groups with the same digest. Afterwards the groups
+-- have the round's write_seq. A group gets records of its tenant from the group's start on, with a
+-- higher write_seq than the group has. All groups share one statement. If it fails, each group gets
+-- its own.
 create function logloom_private.add_alert_unit(
   p_table text,
   p_group_ids bigint[],

@@ -1,5 +1,5 @@
--- Empties groups, so that they are filled again from the records. After an error, they wait until
--- p_retry_at.
+-- Empties groups: their partial values are computed again from the records. After an error, the
+-- groups wait until p_retry_at.
 create function logloom_private.empty_alert_groups(
   p_group_ids bigint[],
   p_error text default null,
@@ -17,11 +17,10 @@ begin
 end;
 $$;
 
--- Returns groups that still need reading in this round and are not paused: incomplete groups, and
--- groups whose rules must read their own windows. place: the order within the tenant. Groups of new
--- rules and groups of evaluated rules take turns, so that a thousand new rules do not delay older
--- rules. In each of these two kinds, the group that has waited longest since it was due or had a
--- turn comes first.
+-- Returns the groups that this round must still read and that are not paused: incomplete groups,
+-- and groups whose rules must read their own windows. place: the order within the tenant. Groups of
+-- new rules and groups of evaluated rules take turns, so that a thousand new rules do not delay
+-- older rules. Within each kind, the group that has waited longest comes first.
 create function logloom_private.pending_alert_groups(p_round logloom_private.alert_rounds)
 returns table (
   tenant_id text, group_id bigint, has_partials boolean, needed_from timestamptz,
@@ -51,8 +50,8 @@ begin
 end;
 $$;
 
--- Pauses a group that exceeded its budget, longer each time. A group with reopened windows is not
--- paused: it drops these windows and is filled again.
+-- Pauses a group that exceeded its budget, longer each time. If the group has reopened windows,
+-- gives up these windows instead and empties the group.
 create function logloom_private.rest_alert_group(
   p_group logloom_private.alert_groups,
   p_now timestamptz,
@@ -95,8 +94,8 @@ language sql
 immutable
 return p_records <= 5000 and p_records * coalesce(p_ms_per_record, 0.02) <= 20;
 
--- Fills up to p_limit new groups with one read of the logs. Takes only groups whose windows hold
--- few records. Returns their ids.
+-- Computes the partial values of at most p_limit empty groups with one read of the logs. Takes only
+-- groups whose windows hold few records. Returns their ids.
 create function logloom_private.fill_small_alert_groups(
   p_round logloom_private.alert_rounds,
   p_limit integer
@@ -107,7 +106,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_staged constant text := 'pg_temp.alert_backlog';
-  -- Older records may be sealed. They are read tenant by tenant.
+  -- Skips groups that need older records, because these records may be sealed.
   v_from constant timestamptz := p_round.window_end - (
     select s.seal_after - logloom_private.alert_round_limit() from logloom_private.settings s
   );
@@ -170,8 +169,8 @@ begin
 end;
 $$;
 
--- Adds new records to the groups for which this is cheap. Groups with the same filter get them
--- together. Returns true if the deadline passed before the end.
+-- Adds new records to the groups for which this is cheap. Groups with the same digest share a
+-- statement. Returns true if the deadline passed before the end.
 create function logloom_private.advance_alert_groups(
   p_round logloom_private.alert_rounds,
   p_deadline timestamptz

@@ -8,14 +8,14 @@ language sql
 immutable
 return 20;
 
--- The end of the last kept window that ends at p_window_end or before.
+-- Returns the last end of a baseline window up to p_window_end: a multiple of 5 minutes.
 create function logloom_private.kept_window_end(p_window_end timestamptz)
 returns timestamptz
 language sql
 immutable
 return date_bin('5 minutes', p_window_end, 'epoch');
 
--- The ends of the kept windows that a window is compared with.
+-- Returns the ends of the earlier windows that a window is compared with, one for each day.
 create function logloom_private.baseline_ends(p_window_end timestamptz, p_days integer)
 returns timestamptz[]
 language plpgsql
@@ -31,7 +31,7 @@ begin
 end;
 $$;
 
--- A group as a member of rule_values.values.
+-- Returns the key of a group in rule_values.values.
 create function logloom_private.group_key(p_group jsonb)
 returns text
 language sql
@@ -104,7 +104,7 @@ begin
 end;
 $$;
 
--- The value of a group of a planned rule in a window without records of the group.
+-- Returns the value of a group in a window without records of the group: 0 or null.
 create function logloom_private.absent_value(p_aggregate text, p_results jsonb)
 returns double precision
 language sql
@@ -116,15 +116,15 @@ return case
     then 0
 end;
 
--- Keeps values for the baselines of later windows. Of a rule with more than baseline_groups()
--- groups, it keeps those that it kept before, then those with the highest values.
+-- Stores values for the baselines of later windows, of at most baseline_groups() groups of a rule.
+-- Groups that were stored 5 minutes before come first, then groups with the highest values.
 create function logloom_private.keep_rule_values(p_windows logloom_private.alert_window[])
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Values beyond this are kept as this, so that sums of a few stay finite.
+  -- Larger values are stored as this number, so that a sum of several values stays finite.
   v_largest constant double precision := 1e300;
 begin
   insert into logloom_private.rule_values as v (rule_id, window_end, values, others)
@@ -157,8 +157,8 @@ begin
 end;
 $$;
 
--- Returns the groups of a rule whose incidents a window may end: those whose value and threshold
--- are known. Null: all.
+-- Returns the groups whose incidents a window may end, because value and threshold of the group are
+-- known. Null: all groups.
 create function logloom_private.decided_groups(
   p_rule logloom.alert_rules,
   p_window_end timestamptz,
@@ -201,7 +201,7 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because no API role reads the kept values
+-- definer because no API role reads the stored values
 begin
   return case when p_rule.baseline_days is not null then jsonb_build_object(
     'days', p_rule.baseline_days,

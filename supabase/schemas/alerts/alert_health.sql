@@ -32,7 +32,7 @@ declare
   v_late interval;
   v_reason text;
 begin
-  -- A round that does not end is as late as one that does not begin.
+  -- Reads a round in progress, too: a round that never ends makes health degraded.
   select r.* into v_round from logloom_private.alert_rounds r;
   -- Computes late_seconds() without a call for each rule.
   select count(*) filter (where l.late > v_limit), max(l.late)

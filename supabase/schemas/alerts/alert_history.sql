@@ -35,8 +35,8 @@ stable
 return p_scope.kind is not distinct from 'token' and p_scope.view_id is null
   and logloom_private.reads_only(logloom_private.claims()) is not true;
 
--- Returns an alert as operations show it, without addresses unless p_sees_addresses, without people
--- unless p_sees_people. p_resolved_at: when the alert's incident ended.
+-- Returns an alert as operations show it: with addresses if p_sees_addresses, with people if
+-- p_sees_people. p_resolved_at: when the alert's incident ended.
 create function logloom_private.alert_entry_of(
   p_row logloom.alert_history,
   p_resolved_at timestamptz,
@@ -57,8 +57,8 @@ return row(
   p_row.silence_id, p_row.absent
 );
 
--- Returns alerts for a reader. In a view, returns only alerts of its rules since the view last
--- changed; to a customer, those of their own rules.
+-- Returns alerts for a reader. In a view: only alerts of the view's rules, since the view last
+-- changed. For a customer: only alerts of their own rules.
 create function logloom_private.read_alert_history(
   p_scope logloom_private.reading_scope,
   p_tenant_id text,
@@ -104,8 +104,8 @@ begin
   if v_from >= v_to then
     perform logloom_private.refuse('alerts.range_is_empty');
   end if;
-  -- Planning takes a tenth of a call. Without these parameters the same plan always fits, and is
-  -- kept. With them the query is planned for their values.
+  -- Planning takes a tenth of a call. Without filters, one cached plan always fits. With filters,
+  -- the query is planned for their values.
   if num_nonnulls(p_rule_id, v_from, v_to, p_acknowledged, p_after) > 0 then
     perform set_config('plan_cache_mode', 'force_custom_plan', true);
   end if;

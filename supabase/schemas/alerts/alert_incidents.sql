@@ -1,4 +1,3 @@
--- Returns open, acknowledged or resolved.
 create function logloom_private.alert_incident_state(
   p_resolved_at timestamptz,
   p_acknowledged_at timestamptz
@@ -55,7 +54,7 @@ begin
 end;
 $$;
 
--- An incident as a reader sees it: a customer sees no people and no notes of them.
+-- An incident as a reader sees it: a customer sees neither people nor notes.
 create function logloom_private.alert_incident_for(
   p_scope logloom_private.reading_scope,
   p_row logloom.alert_incidents,

@@ -1,7 +1,7 @@
--- True if p_at is in an occurrence. An occurrence begins at a local time of the zone and lasts its
--- minutes. Whole days in the minutes end at the same local time, as in RFC 5545: occurrences of
--- each day leave no gap when the clocks change. If the clocks skip a time, PostgreSQL takes a later
--- one. If a time comes twice, it takes the second.
+-- True if p_at is in an occurrence. Occurrences begin at a local time of the zone and last
+-- p_recurrence.minutes. Whole days among the minutes are calendar days, as in RFC 5545: daily
+-- occurrences of 1,440 minutes leave no gap when the clocks change. If the clocks skip a time,
+-- PostgreSQL takes a later one. If a time comes twice, PostgreSQL takes the second.
 create function logloom_private.recurs_at(p_recurrence jsonb, p_at timestamptz)
 returns boolean
 language plpgsql
@@ -27,13 +27,13 @@ begin
   end loop;
   return false;
 exception when invalid_parameter_value then
-  -- An update removed the zone. Its alerts are sent.
+  -- An update of the server removed the zone. The silence no longer applies.
   return false;
 end;
 $$;
 
--- True for UTC, and for a name of Area/City form that the database knows. The form excludes zones
--- such as CEST and A/B+3, which PostgreSQL also takes but without the changes of a place's clocks.
+-- True for UTC, Etc/GMT+n, Etc/GMT-n, and known names such as Europe/Berlin. PostgreSQL also takes
+-- names such as CEST and A/B+3, but without the clock changes of a place.
 create function logloom_private.time_zone_is_known(p_time_zone text)
 returns boolean
 language plpgsql

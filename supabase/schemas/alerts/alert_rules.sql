@@ -116,8 +116,8 @@ $$;
 comment on function public.get_alert_rule(uuid) is
   'An alert rule of the tenant. Errors: PT400, PT401, PT404.';
 
--- Returns alert rules for a reader, without addresses for callers who may only read. In a view,
--- returns only rules that are evaluated in it; to a customer, their own.
+-- Returns alert rules for a reader, without addresses for callers who may only read. In a view:
+-- only rules that are evaluated in the view. For a customer: only their own rules.
 create function logloom_private.read_alert_rules(
   p_scope logloom_private.reading_scope,
   p_tenant_id text,

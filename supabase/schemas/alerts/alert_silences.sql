@@ -1,4 +1,3 @@
--- Returns scheduled, active or expired.
 create function logloom_private.alert_silence_state(
   p_starts_at timestamptz,
   p_ends_at timestamptz,
@@ -129,7 +128,6 @@ comment on function public.list_alert_silences(text, integer, uuid) is
   '1 to 1000 (default 100). p_after: silence_id of the last item of the page before. Errors: '
   'PT400, PT401, PT403.';
 
--- Creates a silence for the caller's tenant.
 create function logloom_private.make_alert_silence(
   p_tenant_id text,
   p_matcher jsonb,
@@ -239,7 +237,6 @@ comment on function public.create_alert_silence(jsonb, text, text, text, text, j
   'their alerts recorded. p_recurrence: {days, start, minutes, time_zone}, only these times; p_to '
   'may then be missing. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
--- Ends a silence of the caller's tenant.
 create function logloom_private.end_alert_silence(p_tenant_id text, p_silence_id uuid)
 returns public.logloom_alert_silence
 language plpgsql

@@ -19,7 +19,7 @@ begin
 end;
 $$;
 
--- Copies the records that arrived since the last round, for tenants with rules, into this session.
+-- Copies new records of tenants with rules into a temporary table, once for all groups.
 create function logloom_private.stage_alert_writes(
   p_round logloom_private.alert_rounds,
   p_from timestamptz
@@ -38,8 +38,6 @@ begin
     -- Nothing arrived. Creating a table would write to a dozen catalogs.
     return;
   end if;
-  -- Stages the new records once for all tenants and groups, in a temporary table, because only this
-  -- round uses it.
   perform logloom_private.empty_staging_table(v_staged);
   execute 'insert into ' || v_staged || ' select l.* from logloom.logs l '
     || 'where l.tenant_id in (select g.tenant_id from logloom_private.alert_groups g) '
@@ -53,8 +51,8 @@ begin
 end;
 $$;
 
--- Returns the last round if it has finished and only rules that must read their own windows are
--- left. If another session began the round, stages its records again.
+-- Returns the last round if it has finished and is not too old. Stages the round's records again if
+-- a group needs them and this session does not have them.
 create function logloom_private.continued_alert_round()
 returns logloom_private.alert_rounds
 language plpgsql
@@ -81,9 +79,9 @@ begin
 end;
 $$;
 
--- Prepares the groups for the records of a round. Groups whose next records are not staged, or
--- whose tenant lost records, are filled again. Groups of tenants without new records are complete.
--- Minutes that no window needs are deleted.
+-- Prepares the groups for the records of a round. Empties groups whose next records are not staged,
+-- or whose tenant lost records. Marks groups of tenants without new records as complete. Deletes
+-- the partial values of minutes that no window needs.
 create function logloom_private.prepare_alert_groups(p_round logloom_private.alert_rounds)
 returns void
 language plpgsql
@@ -126,9 +124,9 @@ begin
 end;
 $$;
 
--- Takes the tenants with late records of SQL that the round sees. Sets reopened_from of their
--- rules. A rule with for_minutes begins that much earlier, to tell whether its condition has
--- lasted.
+-- SQL can log records and commit late. Sets reopened_from of the tenant's rules to the first window
+-- with such records. For a rule with for_minutes, starts that much earlier, to tell whether its
+-- condition has lasted.
 create function logloom_private.reopen_alert_windows(p_round logloom_private.alert_rounds)
 returns void
 language plpgsql
@@ -168,7 +166,7 @@ declare
   v_from timestamptz;
 begin
   perform logloom_private.hold_rules_of_makers();
-  -- No group of the tenant needs them.
+  -- Deletes entries of tenants without groups.
   delete from logloom_private.log_removals r
   where not exists (
     select from logloom_private.alert_groups g where g.tenant_id = r.tenant_id
@@ -202,10 +200,10 @@ begin
     - v_grace - logloom_private.alert_catch_up_limit();
   if v_last.window_end > v_round.window_end - logloom_private.alert_catch_up_limit() is not true
   then
-    -- The last round is too long ago: every group is filled again.
+    -- The last round is too long ago: the partial values of every group are computed again.
     v_last := null;
   end if;
-  -- The maximum with the earlier value, because dropping a day also drops its write sequences.
+  -- Never lower than before, because dropping a day also drops its write sequences.
   v_round.write_seq_to := greatest(
     v_last.write_seq_to, (select max(a.write_seq) from logloom_private.log_writes a), 0
   );

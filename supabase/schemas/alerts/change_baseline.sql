@@ -42,8 +42,8 @@ begin
 end;
 $$;
 
--- Raises PT400 if p_baseline is a baseline, the rule has none yet, and the plan has no room for
--- another one. Locks the tenant, so it comes before any lock of a rule.
+-- Raises PT400 if p_baseline gives the rule its first baseline and the plan allows no more rules
+-- with a baseline. Locks the tenant. Call this before locking a rule.
 create function logloom_private.require_room_for_baseline(
   p_tenant_id text,
   p_baseline jsonb,

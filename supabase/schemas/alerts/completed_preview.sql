@@ -53,7 +53,7 @@ begin
 end;
 $$;
 
--- The band of a group, or of a rule without by; null for a rule without a baseline.
+-- What is usual and the threshold in each window, for p_group; null without a baseline.
 create function logloom_private.shown_band(
   p_bands logloom_private.alert_band[],
   p_group jsonb

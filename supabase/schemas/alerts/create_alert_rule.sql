@@ -83,7 +83,7 @@ begin
     return;
   end if;
   perform logloom_private.hold_tenant(p_scope.tenant_id);
-  -- A statement of its own: it also counts what was created while this one waited for the tenant.
+  -- A separate statement, so that it counts rules created while hold_tenant waited for the lock.
   perform logloom_private.require_room_for_customer(p_scope, 'rules', 10, (
     select count(*)
     from logloom.alert_rules r
@@ -148,7 +148,7 @@ begin
     logloom_private.refuse_for_customer(
       v_scope, 'p_saved_search_id', p_saved_search_id is not null
     ),
-    -- The error groups of a tenant know nothing of its customers.
+    -- Error groups are not separated by customer.
     logloom_private.refuse_for_customer(v_scope, 'p_kind new_error', p_kind = 'new_error');
   if p_saved_search_id is not null then
     select s.* into v_search

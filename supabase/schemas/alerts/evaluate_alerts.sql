@@ -5,9 +5,9 @@ language sql
 immutable
 return 1000;
 
--- Does the next piece of work after a round: compiles new rules, else fills new small groups, else
--- reads the missing records of one tenant's groups, for about alert_rule_budget. Returns how many
--- alerts fired, or null if nothing was left to do.
+-- Does the next piece of work after a round: compiles new rules; or else calls
+-- fill_small_alert_groups; or else reads missing records of one tenant's groups, for about
+-- alert_rule_budget. Returns how many alerts fired, or null if there was nothing to do.
 create function logloom_private.read_alert_windows(
   p_round logloom_private.alert_rounds,
   p_now timestamptz
@@ -126,7 +126,7 @@ begin
     when query_canceled or others then
       perform logloom_private.record_job_error('evaluate_alerts', sqlstate, sqlerrm);
   end;
-  -- After the last rule, only rules that must read their own windows are left.
+  -- The round ends after the last rule. Groups that were not read yet follow in read_alert_windows.
   update logloom_private.alert_rounds r
   set
     rules_through = v_rule_ids[cardinality(v_rule_ids)],

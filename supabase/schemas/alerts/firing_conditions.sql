@@ -76,8 +76,8 @@ begin
   on conflict (rule_id, group_key) do update
   set seen_at = greatest(a.seen_at, excluded.seen_at),
     holds_since = least(a.holds_since, excluded.holds_since);
-  -- Groups whose condition does not hold start again. Groups that were not seen for long are
-  -- deleted.
+  -- Resets holds_since of groups whose condition no longer holds. Deletes groups that were not seen
+  -- for long.
   update logloom_private.alert_states a
   set holds_since = null
   where a.rule_id = p_rule.rule_id

@@ -1,5 +1,5 @@
--- Holds the rules of customers whose sessions were created by users who are no longer admins. An
--- admin who enables such a rule becomes its maker.
+-- Holds a customer's rule if its maker is no longer an admin. An admin who enables such a rule
+-- becomes its maker.
 create function logloom_private.hold_rules_of_makers()
 returns void
 language plpgsql
@@ -66,6 +66,6 @@ end;
 $$;
 
 create trigger audit_rules_of_customers
--- An evaluation does not set the name.
+-- update_alert_rule always sets the name. An evaluation never does.
 after insert or delete or update of name on logloom.alert_rules
 for each row execute function logloom_private.audit_rules_of_customers();

@@ -10,7 +10,7 @@ begin
     select i
     from logloom.alert_incidents i
     where i.rule_id = p_rule_id and i."group" is not distinct from p_group
-    -- Several can open at once, when a rule catches up.
+    -- Incidents can have the same opened_at, when a rule catches up on several windows.
     order by i.opened_at desc, i.held_until desc
     limit 1
   );
@@ -76,9 +76,9 @@ begin
 end;
 $$;
 
--- Ends the incidents of a rule whose condition no longer holds in a window, except for the groups
--- in p_held. An incident of a missing group that is not in p_seen ends because the group is no
--- longer watched: it did not recover. p_decided: ends only incidents of these groups (null: all).
+-- Ends the open incidents of a rule, except for the groups in p_held. resolution: still_absent for
+-- a missing group that is no longer watched, otherwise recovered. p_seen: groups in the window.
+-- p_decided: ends only incidents of these groups (null: all).
 create function logloom_private.resolve_incidents(
   p_rule logloom.alert_rules,
   p_window_end timestamptz,

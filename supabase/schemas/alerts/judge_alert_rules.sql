@@ -24,7 +24,7 @@ end;
 $$;
 
 -- Returns the windows that a round evaluates: new windows, and open windows with late records. A
--- rule with a delay gets its windows once they are closed.
+-- rule with a delay gets only closed windows.
 create function logloom_private.due_alert_windows(
   p_rule_ids uuid[],
   p_round logloom_private.alert_rounds
@@ -54,8 +54,8 @@ begin
     '1 minute'
   ) e (window_end)
   where r.rule_id = any(p_rule_ids)
-    -- Skips windows that ended before the rule was created or changed: a search at that time may
-    -- have shown later records. The next round has the rule's first window.
+    -- Skips windows that ended before the rule was created or changed, because a search at that
+    -- time may have shown later records.
     and e.window_end > r.asked_at
     -- A rule that was never evaluated gets only the last window.
     and (r.last_evaluated_at is not null or e.window_end = p_round.window_end - r.delay)
@@ -212,8 +212,8 @@ begin
 end;
 $$;
 
--- Evaluates the due windows of rules whose groups are complete, and the last window of rules that
--- have an error or are paused. Returns how many alerts fired.
+-- Evaluates the due windows of rules whose groups are complete. For a rule that has an error or is
+-- paused, stores the error instead. Returns how many alerts fired.
 create function logloom_private.judge_alert_rules(
   p_rule_ids uuid[],
   p_round logloom_private.alert_rounds,

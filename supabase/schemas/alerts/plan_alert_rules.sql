@@ -60,11 +60,11 @@ language sql
 immutable
 return interval '1 hour';
 
--- Returns from when each group needs its minutes: for the due windows, and for windows that a late
--- record may open again.
--- - is_due: a rule of the group was not evaluated yet.
+-- Returns what each group needs in a round:
+-- - needed_from: the start of its due windows and of windows that a late record may reopen.
+-- - is_due: the round has not evaluated a rule of the group yet.
 -- - is_new: no rule of the group was ever evaluated.
--- - due_at: since when the group's longest waiting rule has waited.
+-- - due_at: since when a rule of the group has waited.
 create function logloom_private.alert_needs(p_round logloom_private.alert_rounds)
 returns table (
   group_id bigint, needed_from timestamptz, is_due boolean, is_new boolean, due_at timestamptz
@@ -142,13 +142,13 @@ begin
       and not exists (
         select from logloom_private.planned_alert_rules p where p.rule_id = r.rule_id
       )
-    -- Tenants take turns, so that many rules of one do not delay others.
+    -- Tenants take turns, so that a tenant with many rules does not delay others.
     order by row_number() over (partition by r.tenant_id order by r.rule_id), r.rule_id
     limit p_limit
   loop
     delete from logloom_private.alert_plans p where p.rule_id = v_rule.rule_id;
     if found then
-      -- Another query has other values.
+      -- The rule's query, window or view changed, so its stored values no longer apply.
       delete from logloom_private.rule_values v where v.rule_id = v_rule.rule_id;
     end if;
     -- Read before the view: if the view changes meanwhile, the rule is compiled again.

@@ -87,8 +87,8 @@ begin
 end;
 $$;
 
--- Returns what is usual for each of the values of a preview. Reads the days before: an unsaved rule
--- has no kept values.
+-- Returns what is usual for each value of a preview. Reads the days before, because an unsaved rule
+-- has no stored values.
 create function logloom_private.preview_bands(
   p_query logloom_private.compiled_query,
   p_source text,

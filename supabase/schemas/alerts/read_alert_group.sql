@@ -54,9 +54,9 @@ return 'insert into logloom_private.alert_partials as p '
   || 'total = coalesce(p.total + excluded.total, p.total, excluded.total), '
   || 'least = least(p.least, excluded.least), greatest = greatest(p.greatest, excluded.greatest)';
 
--- Evaluates the rules of a group that read their windows: collects the matching records of each
--- window piece by piece, then aggregates them. Returns how many alerts fired. Pauses the group if
--- it exceeds its budget.
+-- Evaluates the rules of a group without partial values: collects the matching records of each
+-- window piece by piece, then aggregates these records. Returns how many alerts fired. Pauses the
+-- group if it exceeds its budget.
 create function logloom_private.scan_alert_group(
   p_group_id bigint,
   p_round logloom_private.alert_rounds,
@@ -150,8 +150,8 @@ end;
 $$;
 
 -- Adds to a group the records that it lacks: first records staged for the round, then older records
--- back to p_needed_from. Keeps its position if the deadline passes. Pauses the group if it exceeds
--- its budget.
+-- back to p_needed_from. If the deadline passes, the next call continues there. Pauses the group if
+-- it exceeds its budget.
 create function logloom_private.read_alert_group(
   p_group_id bigint,
   p_needed_from timestamptz,
@@ -164,7 +164,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- How long filling a group may take, over all rounds.
+  -- How long reading a group's older records may take, over all rounds.
   v_fill_budget_ms constant integer := 30000;
   v_began timestamptz := clock_timestamp();
   v_settings logloom_private.settings;

@@ -1,6 +1,6 @@
--- Returns SQL for a tenant's newest p_limit records with ts >= p_from and (ts, id) < (p_ts, p_id):
--- rows and sealed records, or with p_staged_after only the records that are staged for the round
--- and have a higher write_seq.
+-- Returns SQL for a tenant's newest p_limit records with ts >= p_from and (ts, id) < (p_ts, p_id).
+-- p_staged_after: reads only staged records with a higher write_seq. Null: reads all rows and
+-- sealed records.
 create function logloom_private.alert_piece_sql(
   p_tenant_id text,
   p_from timestamptz,
@@ -29,7 +29,7 @@ begin
   v_rows.max_rows := p_limit;
   if p_staged_after is null and (
     logloom_private.reads_sealed(p_tenant_id, p_from, v_to)
-    -- Not yet sealed, but perhaps when the returned SQL runs.
+    -- Records that may be sealed before the returned SQL runs.
     or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s)
   ) then
     v_rows := logloom_private.with_sealed_sql(v_rows, format(
@@ -41,9 +41,9 @@ begin
 end;
 $$;
 
--- Reads the records of alert_piece_sql in pieces of about 20 to 80 ms. Runs p_use, SQL over
--- "found", on the records that pass p_filter, SQL over the alias l. Complete unless the deadline
--- passed or it read more than p_max_records before the end.
+-- Reads the records of alert_piece_sql in pieces of about 20 to 80 ms. For each piece, runs the SQL
+-- p_use; "found" in it has the records that pass p_filter (SQL with the alias l). is_complete:
+-- false if the deadline passed or more than p_max_records were read before the end.
 create function logloom_private.read_alert_pieces(
   p_tenant_id text,
   p_from timestamptz,

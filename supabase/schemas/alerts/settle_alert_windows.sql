@@ -1,7 +1,7 @@
--- Fires an alert for a window in which the rule's condition held, unless it is within the cooldown
--- or the window fired before. Returns whether it fired. The cooldown suppresses repeats: once a
--- message announced the end, the next window in which the condition holds fires. An alert that was
--- silenced suppresses none after its silence. p_silences: those of the tenant in force at p_now.
+-- Fires an alert for a window in which the rule's condition held. Returns false if the window is
+-- within the cooldown or fired before. The cooldown ends early if a message announced the
+-- incident's end. A silenced alert has no cooldown after its silence. p_silences: the tenant's
+-- silences in force at p_now.
 create function logloom_private.fire_alert(
   p_rule logloom.alert_rules,
   p_window logloom_private.alert_window,
@@ -18,7 +18,7 @@ declare
     logloom_private.last_incident(p_rule.rule_id, p_window."group");
   v_silence_id constant uuid :=
     logloom_private.silence_of_alert(p_rule.rule_id, p_window."group", p_silences);
-  -- False for a window from before the announced end, which is evaluated again after a late record.
+  -- A late record may reopen a window from before the announced end. Then this is false.
   v_end_was_told constant boolean :=
     v_last.end_told_at is not null and p_window.window_end > v_last.held_until;
 begin
@@ -133,7 +133,7 @@ begin
       );
     end if;
     v_judged := v_rule;
-    -- Once for each tenant: a round can fire many alerts, and a tenant have many silences.
+    -- Reads the silences once for each tenant, because a round can fire many alerts.
     if cardinality(v_told.holding) > 0 then
       if not v_silences ? v_rule.tenant_id then
         v_silences := v_silences || jsonb_build_object(

@@ -1,5 +1,5 @@
--- Returns the user_id of the user of the tenant with this user_id or email address, except viewers,
--- who see no incidents. Raises PT400 if there is none or more than one.
+-- Finds a user of the tenant whose user_id or email address is p_name, except viewers, who see no
+-- incidents. Returns the user_id. Raises PT400 if no user or more than one is found.
 create function logloom_private.assignee_named(p_tenant_id text, p_user_id text, p_name text)
 returns text
 language plpgsql
@@ -32,8 +32,8 @@ begin
 end;
 $$;
 
--- Changes incidents that the caller manages: all that are named, or none. A customer can only
--- acknowledge them.
+-- Changes all named incidents, or none if the caller does not manage one of these. A customer can
+-- only acknowledge incidents.
 create function logloom_private.change_alert_incidents(
   p_scope logloom_private.reading_scope,
   p_incident_ids uuid[],
@@ -139,8 +139,8 @@ comment on function public.update_alert_incident(uuid[], boolean, text, text) is
   'user_id or email address of a member, empty for nobody. p_note: at most 2000 characters, '
   'empty for none. Errors: PT400, PT401, PT403, PT404.';
 
--- Writes audit events for changes of incidents by people. They say that a note was written but not
--- its text, because nobody could remove it from the log.
+-- Writes audit events for changes of incidents by people. An event says that a note was written,
+-- but leaves out the text, because nobody could remove that text from the log.
 create function logloom_private.audit_alert_incidents()
 returns trigger
 language plpgsql

@@ -1,5 +1,5 @@
 -- Changes a rule, for public.update_alert_rule. An admin can only enable and disable a customer's
--- rule. If they disable it, it is held until they enable it. Whoever enables it becomes its maker.
+-- rule. If an admin disables it, only an admin can enable it. Whoever enables it becomes its maker.
 create function logloom_private.change_alert_rule(
   p_scope logloom_private.reading_scope,
   p_rule_id uuid,
@@ -61,7 +61,7 @@ begin
     perform logloom_private.check_rule_query(v_tenant_id, p_query_dsl, v_row.kind);
   end if;
   v_row := logloom_private.with_baseline(v_row, p_baseline, p_threshold);
-  -- An empty description removes it. notification_config is replaced as a whole.
+  -- An empty p_description removes the description. notification_config is replaced as a whole.
   update logloom.alert_rules r
   set
     name = coalesce(logloom_private.trim_space(p_name), r.name),

@@ -1,4 +1,4 @@
--- The audit log. Triggers write most events: no way to change a row bypasses the log.
+-- The audit log. Triggers write most events, so that no change of a row bypasses the log.
 
 create type public.logloom_audit_event as (
   event_id uuid,

@@ -1,4 +1,4 @@
--- Cuts the values of a row to 2,000 characters each, and leaves out those after the first hundred.
+-- Cuts the values of a row to 2,000 characters each. Keeps only the first hundred values.
 create function logloom_private.cut_row(p_row jsonb)
 returns jsonb
 language plpgsql
@@ -14,7 +14,6 @@ begin
 end;
 $$;
 
--- Whether an update moves a row to another tenant.
 create function logloom_private.moves_tenant(
   p_statement logloom_private.audited_statement, p_old jsonb, p_new jsonb
 )
@@ -86,10 +85,10 @@ begin
 end;
 $$;
 
--- The trigger of logloom.audit_table(). The nth row of old_rows is the nth of new_rows before its
--- update: PostgreSQL adds both at once. So keys may change, and a table may have none. A row that
--- moves to another tenant is a deletion for the one and an insertion for the other. Neither sees
--- the other's id. Stores a thousand events at once, in half the time.
+-- The trigger of logloom.audit_table(). The nth row of old_rows is the nth row of new_rows before
+-- the update, because PostgreSQL adds both at once. So keys may change or be missing. If a row
+-- moves to another tenant, records a deletion for the old tenant and an insertion for the new
+-- tenant, and shows neither the other's id. Stores a thousand events at once, in half the time.
 create function logloom_private.audit_changes()
 returns trigger
 language plpgsql
@@ -123,7 +122,7 @@ begin
   v_statement.context := case when v_claims ->> 'sub' is not null then '{}'
     else jsonb_build_object('application_name', current_setting('application_name')) end;
   if tg_op = 'TRUNCATE' then
-    -- Before TRUNCATE, which leaves no row. Adds an event for each tenant.
+    -- Runs before TRUNCATE, while the rows exist. Adds an event for each tenant.
     execute format(
       $sql$
         insert into logloom.audit_events (
@@ -143,7 +142,7 @@ begin
     return null;
   end if;
   if v_statement.row_source is null then
-    -- PostgreSQL keeps the plans of these fixed queries: one row takes half the time.
+    -- PostgreSQL caches the plans of these fixed queries, which halves the time for one row.
     if tg_op <> 'INSERT' then
       open v_old_rows for select to_jsonb(o.*) from old_rows o;
     end if;

@@ -1,4 +1,4 @@
--- Returns a text as JSON. A long text becomes what cut_row() keeps of it, and a digest.
+-- Returns a text as JSON. Of a long text: the beginning, and a digest of the whole text.
 create function logloom_private.text_value(p_text text)
 returns jsonb
 language plpgsql
@@ -12,9 +12,9 @@ begin
 end;
 $$;
 
--- Returns SQL that selects the columns of a row, or null if all of them can become JSON. Only
--- built-in types can: another type's cast to json is a function of its owner. A long value is cut
--- here, before it is too long for jsonb.
+-- Returns SQL that selects the columns of a row, or null if all of them can become JSON. Types that
+-- are not built in become texts, because their casts to json are functions of their owners. Long
+-- values are cut here, before they are too long for jsonb.
 create function logloom_private.row_source(
   p_table oid, p_statement logloom_private.audited_statement, p_has_long_values boolean
 )
@@ -59,9 +59,9 @@ begin
 end;
 $$;
 
--- Returns what a statement has to know of the table's columns. The arguments are those of its
--- triggers: key, ignored columns, tenant's column, recorded columns, their names and numbers, and
--- the table. A number stays when its column is renamed.
+-- Returns what a statement has to know of the table's columns. p_arguments: those of the table's
+-- triggers, which are key, ignored columns, tenant's column, recorded columns, their names and
+-- numbers, and the table. A column that is renamed keeps its number.
 create function logloom_private.audited_columns(p_table oid, p_arguments text[])
 returns logloom_private.audited_statement
 language plpgsql

@@ -29,7 +29,7 @@ begin
   );
   get diagnostics v_erased = row_count;
   if v_erased > 0 then
-    -- Somebody who erases themselves is not named again. So the next call finds nothing.
+    -- Does not name users who erase themselves, so that the next call finds nothing.
     insert into logloom.audit_events (tenant_id, source, actor, action, subject, details)
     values (
       v_tenant_id, 'app', coalesce(nullif(logloom_private.actor(), p_subject), 'erased'),

@@ -18,8 +18,8 @@ begin
 end;
 $$;
 
--- Returns the details of events after the tenant's masks. For conditions, an event is a record of
--- the service audit: msg is its action, user_id its actor.
+-- Applies the tenant's masks to the details of events. To a mask's condition, an event is a record
+-- of the service audit: msg is the action, user_id the actor.
 create function logloom_private.masked_details(
   p_tenant_id text,
   p_events logloom.audit_events[]
@@ -41,9 +41,9 @@ begin
 end;
 $$;
 
--- Masks the oldest waiting events of a tenant and links them to today's chain, at most p_limit.
--- Returns their number. The chain begins with the digest of the tenant's day before. A closed day
--- gets no more events, even if the clock is set back.
+-- Masks at most p_limit waiting events of a tenant, the oldest first, and links them to today's
+-- chain. Returns their number. The chain begins with the digest of the tenant's previous day. A
+-- closed day gets no more events, even if the clock is set back.
 create function logloom_private.link_events_of(p_tenant_id text, p_limit integer)
 returns integer
 language plpgsql
@@ -98,7 +98,7 @@ begin
 end;
 $$;
 
--- The attributes of the record in which a day's digest leaves the database.
+-- The attributes of the log record that carries a day's digest out of the database.
 create function logloom_private.audit_digest_attrs(p_day logloom.audit_digests)
 returns jsonb
 language sql
@@ -134,7 +134,7 @@ begin
     begin
       v_linked := v_linked + logloom_private.link_events_of(v_tenant_id, 1000);
     exception when others then
-      -- Errors of the server concern all tenants. After others, this tenant's events wait.
+      -- Errors of the server concern all tenants. Other errors delay only this tenant's events.
       if left(sqlstate, 2) in ('25', '53', '57', '58') then
         raise;
       end if;

@@ -1,5 +1,5 @@
--- Returns the tenant if it exists and is not being deleted, otherwise null. Only such tenants get
--- events: delete_tenant could miss the events of others.
+-- Returns the tenant if it exists and is not being deleted, otherwise null. Other tenants get no
+-- events, because delete_tenant could miss such events.
 create function logloom_private.audited_tenant(p_tenant_id text)
 returns text
 language plpgsql

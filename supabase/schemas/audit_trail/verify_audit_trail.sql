@@ -15,7 +15,7 @@ declare
   v_verdict public.logloom_audit_verdict;
   v_day logloom.audit_digests;
   v_event logloom.audit_events;
-  -- The last link that fits: of a day before, then of an event.
+  -- The last link that was verified: the digest of a day, or the link of an event.
   v_link bytea;
   v_seen bigint;
 begin

@@ -1,5 +1,5 @@
--- Makes the groups that arrivals lack, as many as the plan allows. Those with the most records come
--- first. The others are counted in the group "others".
+-- Makes the missing groups of arrivals, as many as the plan allows. Groups with the most records
+-- come first. The records of the other groups are counted in the group "others".
 create function logloom_private.add_error_groups(
   p_arrivals logloom_private.error_arrival[],
   p_now timestamptz
@@ -52,9 +52,9 @@ begin
 end;
 $$;
 
--- True if records last seen at p_last_seen make a resolved or ignored group regress. A group
--- resolved in a release regresses only in a release that was first seen later. p_releases: of the
--- records after the resolution. Only read if the resolution names a release.
+-- True if new records make a resolved or ignored group regress. p_last_seen: the newest record's
+-- ts. A group resolved in a release regresses only in a release that was first seen later.
+-- p_releases: of the records after the resolution. Only read if the resolution names a release.
 create function logloom_private.error_regresses(
   p_group logloom.error_groups,
   p_releases text[],
@@ -68,7 +68,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return case
-    -- Without a time it is ignored until somebody opens it.
+    -- Without ignored_until, the group is ignored until somebody opens it.
     when p_group.state = 'ignored' then coalesce(p_group.ignored_until <= p_now, false)
     when p_group.state = 'open' then false
     when p_last_seen <= p_group.resolved_at then false
@@ -86,7 +86,7 @@ begin
 end;
 $$;
 
--- Notes when releases were first seen. Keeps a tenant's newest 1000.
+-- Stores when releases were first seen. Keeps the newest 1000 releases of a tenant.
 create function logloom_private.note_releases(p_arrivals logloom_private.error_arrival[])
 returns void
 language plpgsql
@@ -120,8 +120,8 @@ begin
 end;
 $$;
 
--- Adds to (p_sign 1) or subtracts from (-1) the counts of groups. Hours are counted for 14 days,
--- days for a year.
+-- Adds the arrivals to the counts of groups (p_sign 1) or subtracts them (-1). Hours are counted
+-- for 14 days, days for a year.
 create function logloom_private.change_error_counts(
   p_arrivals logloom_private.error_arrival[],
   p_sign integer,
@@ -252,7 +252,7 @@ begin
     ) r (regresses)
     left join users w on w.tenant_id = s.tenant_id and w.fingerprint = s.fingerprint
     where g.tenant_id = s.tenant_id and g.fingerprint = s.fingerprint
-    -- A new group has counted nothing yet.
+    -- A new group has only the records of this step.
     returning g.tenant_id, g.fingerprint, s.records,
       r.regresses or g.records = s.records and g.state = 'open' as has_happened
   )

@@ -1,7 +1,7 @@
--- What a record of level error tells about its group. These functions read the names that Sentry,
--- pino, winston, OpenTelemetry and the Elastic Common Schema use, flat or nested.
+-- What these functions read from an error decides its group. They know the attributes of Sentry,
+-- pino, winston, OpenTelemetry and the Elastic Common Schema, flat or nested.
 
--- Returns attrs if they may have one of these names. Most have none: then attrs are read only once.
+-- Returns attrs if one of these names is in it, else null, so that most attrs are read only once.
 create function logloom_private.error_attrs(p_attrs jsonb)
 returns jsonb
 language sql
@@ -29,7 +29,7 @@ return left(coalesce(
   substring(left(p_msg, 102) from '^([A-Za-z_][A-Za-z0-9_.$]*): ')
 ), 100);
 
--- The stack trace of an error: an attribute, or in the message.
+-- The stack trace of an error: an attribute, or else a message of several lines.
 create function logloom_private.error_stack(p_msg text, p_attrs jsonb)
 returns text
 language sql
@@ -160,8 +160,8 @@ begin
 end;
 $$;
 
--- Decides which group a record belongs to: 16 hexadecimal digits. p_place: error_place of its
--- stack. p_template: the template of its message, used only without a place.
+-- Returns the fingerprint of a record: 16 hexadecimal digits that name its group. p_place:
+-- error_place of its stack. p_template: the template of its message, used only without a place.
 create function logloom_private.error_fingerprint(
   p_service text,
   p_error_type text,

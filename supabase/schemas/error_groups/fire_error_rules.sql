@@ -1,5 +1,5 @@
--- What an alert about a group says. In a view it names only type and service, which all records of
--- the group have; neither if the view hides fields.
+-- Returns the group of an alert: fingerprint, error and service. For a rule in a view, error is
+-- only the type. If the view hides fields, returns only the fingerprint.
 create function logloom_private.error_alert_group(
   p_rule logloom.alert_rules,
   p_group logloom.error_groups
@@ -13,7 +13,7 @@ begin
   return jsonb_build_object('fingerprint', p_group.fingerprint) || case
     when p_rule.view_id is null
       then jsonb_build_object('error', p_group.title, 'service', p_group.service)
-    -- A customer's view has no hidden fields of its own: the scope knows those of its parent.
+    -- The scope also has the hidden fields of the parent of a customer's view.
     when (logloom_private.scope_of_view(p_rule.tenant_id, p_rule.view_id)).hidden_fields <> '{}'
       then '{}'
     else jsonb_build_object('error', p_group.error_type, 'service', p_group.service)
@@ -22,7 +22,7 @@ end;
 $$;
 
 -- Fires the rules of the kind new_error for new and regressed groups, if the rule's query and view
--- find one of the records. In one step a rule fires for at most as many groups as a rule with by.
+-- find one of the records. In one step, a rule fires for at most settings.alert_groups groups.
 create function logloom_private.fire_error_rules(
   p_events logloom_private.error_event[],
   p_now timestamptz

@@ -1,5 +1,5 @@
--- Compares the records of a group with the other errors of a sample. Returns at most ten values
--- whose share of the records is higher by at least 0.2.
+-- Returns at most ten values that are typical of a group. Their share of the group's records
+-- exceeds their share of the other errors of the sample by at least 0.2.
 create function logloom_private.error_tags(p_sample text, p_ids uuid[])
 returns public.logloom_error_tag[]
 language plpgsql

@@ -31,7 +31,7 @@ declare
   v_source text;
   v_tenant_id text;
 begin
-  -- A deletion waits for this lock: it then knows which records are counted.
+  -- A deletion waits for this lock, so that it knows which records are counted.
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('errors')) then
     return interval '1 second';
   end if;
@@ -59,7 +59,7 @@ begin
     when lock_not_available or disk_full or query_canceled then
       raise;
     when others then
-      -- Counts one tenant at a time: the errors of one cannot stop the others.
+      -- Counts one tenant at a time, so that a failure stops only one tenant.
       for v_tenant_id in
         execute 'select distinct s.tenant_id from (' || v_source || ') s order by 1'
       loop
@@ -158,7 +158,7 @@ begin
 end;
 $$;
 
--- Resolves groups that were not seen for 14 days, and forgets groups whose records are gone.
+-- Resolves groups not seen for 14 days. Removes title and users of groups without records.
 create function logloom_private.resolve_quiet_errors(p_now timestamptz)
 returns void
 language plpgsql

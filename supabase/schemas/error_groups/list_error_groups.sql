@@ -55,7 +55,7 @@ return row(
   p_group.ignored_until, p_group.resolved_at, p_group.resolved_release, p_hours
 );
 
--- Where a group is in a list: the highest comes first.
+-- Returns the number that sorts groups in a list: the highest comes first.
 create function logloom_private.error_place_in_list(
   p_item public.logloom_error_group,
   p_order text
@@ -67,7 +67,7 @@ return case p_order
   when 'records' then p_item.records
   when 'first_seen' then extract(epoch from p_item.first_seen)
   when 'last_seen' then extract(epoch from p_item.last_seen)
-  -- Longer than any time between two records.
+  -- 1e12 seconds are longer than any time between two records.
   else extract(epoch from p_item.last_seen)
     + case when p_item.state in ('new', 'regressed') then 1e12 else 0 end
 end;
@@ -87,7 +87,7 @@ as $$
 begin
   if logloom_private.makes_own_groups(p_scope) then
     if p_new_since is not null then
-      -- Only all records together tell when a group was new.
+      -- The records of a view do not tell when a group was new.
       perform logloom_private.refuse('error_groups.view_cannot_tell_new');
     end if;
     perform logloom_private.take_search_slot(p_scope);

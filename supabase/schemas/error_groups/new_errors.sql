@@ -13,8 +13,8 @@ language sql
 immutable
 return 1000;
 
--- Returns the write sequence at which a step ends. This is p_to, or an earlier one after
--- error_step_records() errors. The records of one write sequence are never cut.
+-- Returns the write sequence at which a step ends: p_to, or an earlier one, so that a step has at
+-- most error_step_records() errors. Never splits the records of one write sequence.
 create function logloom_private.error_step_end(p_from bigint, p_to bigint, p_range tstzrange)
 returns bigint
 language plpgsql
@@ -48,7 +48,7 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
--- The planner expects one record.
+-- The planner expects one record, and would choose nested loops.
 set enable_nestloop = off
 set jit = off
 set work_mem = '32MB'

@@ -6,8 +6,8 @@ language sql
 immutable
 return p_scope.filter is not null or p_scope.hidden_fields is not null;
 
--- Builds SQL for the newest p_records errors of a scope in a range. p_service: only errors of this
--- service. '' means none, null all. PT403 if the scope hides what decides the groups.
+-- Builds SQL for the newest p_records errors of a scope in a range. p_service: '' means errors
+-- without a service, null all errors. Raises PT403 if the scope hides fields that decide the group.
 create function logloom_private.newest_errors_sql(
   p_scope logloom_private.reading_scope,
   p_range tstzrange,

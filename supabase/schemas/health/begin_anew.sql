@@ -1,6 +1,6 @@
 -- Turns a copy of the database into a project of its own. For postgres to call. Drops pending
--- notifications and batches and forgets archive files: they belong to the original project. Refuses
--- if only this project's functions have called the database.
+-- notifications and batches and forgets archive files, because these belong to the original
+-- project. Raises an error if the database is no copy.
 create function logloom_private.begin_anew()
 returns text
 language plpgsql
@@ -27,8 +27,8 @@ begin
   delete from logloom_private.archive_garbage g where true;
   delete from logloom_private.archived_days a where true;
   perform logloom_private.compare_archive_anew();
-  -- With a new id, the archive refuses the original project's prefix. With a new key, notes of the
-  -- original project are not accepted.
+  -- With a new id, the archive refuses the original project's prefix. With a new key, the archive's
+  -- notes of erasures by the original project are not accepted.
   update logloom_private.archive_bucket b
   set installation_id = default, note_key = default
   where b.singleton;

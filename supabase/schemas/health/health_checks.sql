@@ -102,8 +102,8 @@ begin
 end;
 $$;
 
--- Returns the check of the database: whether it accepts writes. The disk counts as full if a job
--- failed because of it. A paused job does not notice that there is space again.
+-- Returns the check of the database: whether it accepts writes. The disk counts as full while a job
+-- fails because of it. Paused jobs are left out: they do not notice that there is space again.
 create function logloom_private.database_health()
 returns jsonb
 language plpgsql
@@ -134,8 +134,8 @@ end;
 $$;
 
 -- Returns the check of the project: degraded while pg_cron starts no jobs. Also shows whether
--- pg_cron logs each run, our runs a day (from the last hour), and the free connections. These do
--- not change the status.
+-- pg_cron logs each run, how many runs a day Logloom has (from the last hour), and the free
+-- connections. These do not change the status.
 create function logloom_private.project_health(p_now timestamptz)
 returns jsonb
 language plpgsql

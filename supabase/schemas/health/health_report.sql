@@ -39,11 +39,11 @@ begin
 end;
 $$;
 
--- Returns all health checks with their status. Also returns the answer of each endpoint of the
--- function health: available (200 or 503), status, checks. The overall status is the worst status
--- of a check. The endpoint ready shows queue and writer. It also shows each other check that is not
--- healthy, with its reason. Log streams and collectors are never shown. Stable: all checks see one
--- snapshot, in which nothing is newer than v_now.
+-- Returns all health checks with their status. The overall status is the worst status of a check.
+-- Also returns the answer of each endpoint of the function health: available (200 or 503), status,
+-- checks. The endpoint ready shows queue, writer, and each other check that is not healthy, but
+-- never log streams and collectors. Stable, so that all checks see one snapshot. Nothing in it is
+-- newer than v_now.
 create function logloom_private.read_health()
 returns jsonb
 language plpgsql
@@ -97,8 +97,8 @@ declare
     'jobs', logloom_private.job_health(v_now)
   );
   v_status constant text := logloom_private.worst_status(v_checks);
-  -- The service is ready while a receiver fails: the receiver belongs to one tenant. The same holds
-  -- for a collector that fails, and for storage until ingest is refused.
+  -- The service stays ready while one tenant's log stream or a collector fails. Degraded storage
+  -- does not matter until ingest is refused.
   v_ready constant text := logloom_private.worst_status(
     v_checks - '{streams,collectors}'::text[]
       - case v_checks #>> '{storage,status}' when 'degraded' then 'storage' else '' end

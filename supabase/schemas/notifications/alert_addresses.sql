@@ -62,8 +62,8 @@ comment on function public.list_alert_addresses(integer, text) is
   'notifications may be sent there. p_limit: 1 to 1000 (default 100). p_after: email of the last '
   'item of the page before. Errors: PT400, PT401.';
 
--- Raises PT400 if the plan has no room for another confirmed address. Those of customers fill at
--- most half of the plan's limit. To make room, deletes addresses that no rule uses.
+-- Raises PT400 if the plan has no room for another confirmed address. Customers' addresses may use
+-- at most half of the plan's limit. To make room, deletes addresses that no rule uses.
 create function logloom_private.require_room_for_address(p_tenant_id text, p_customer text)
 returns void
 language plpgsql
@@ -93,8 +93,8 @@ begin
 end;
 $$;
 
--- Confirms an address by the code that was mailed to it, or counts a wrong attempt. A customer
--- confirms it only for its own rules.
+-- Confirms an address by the code that was mailed to it, or counts a wrong attempt. A customer's
+-- confirmation counts only for the customer's own rules.
 create function logloom_private.confirm_address(
   p_scope logloom_private.reading_scope,
   p_email text,
@@ -136,7 +136,7 @@ begin
   if v_address.tries >= logloom_private.confirmation_tries() then
     perform logloom_private.refuse('notifications.code_was_tried_too_often');
   end if;
-  -- Compares hashes: the time it takes says nothing about the code.
+  -- Compares hashes, so that the duration tells nothing about the code.
   if extensions.crypt(v_code, v_address.code_hash) <> v_address.code_hash then
     update logloom_private.notification_addresses a
     set tries = a.tries + 1

@@ -13,7 +13,7 @@ return row(
   case p_notification.status when 'pending' then p_notification.expires_at end
 )::public.logloom_alert_delivery;
 
--- A notification without what a customer should not read about the service's mail.
+-- Hides from a customer that the service's mail is not configured.
 create function logloom_private.as_customer_reads(
   p_notification logloom_private.notifications,
   p_customer text
@@ -147,7 +147,7 @@ begin
   then
     perform logloom_private.refuse('notifications.address_is_not_confirmed');
   end if;
-  -- A claimed delivery stays with its claim. The address may have been corrected.
+  -- If an attempt is under way, keeps its claim. The address may have been corrected.
   update logloom_private.notifications n
   set status = 'pending',
     settled_at = null,

@@ -31,7 +31,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- An unknown channel is an error. It never gets the address of another.
+  -- An unknown channel is an error, so that it never gets the address of another channel.
   case p_channel
     when 'email' then return p_config ->> 'email';
     when 'webhook' then return p_config ->> 'webhook_url';
@@ -84,8 +84,8 @@ begin
 end;
 $$;
 
--- Returns why a new message of a customer is not sent; null if it may wait to be sent. As many
--- messages wait as the customer may send in a day, but not more than can be counted quickly.
+-- Returns why a customer's new message is not sent; null if it may wait to be sent. At most as many
+-- messages wait as the customer may send in a day, and at most 2000, which are quick to count.
 create function logloom_private.waiting_refusal(p_notification logloom_private.notifications)
 returns text
 language plpgsql

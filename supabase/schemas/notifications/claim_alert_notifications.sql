@@ -16,8 +16,8 @@ comment on type public.logloom_claimed_notification is
   'A notification to deliver now, and the secrets that sign it (some may still be unsealed). If '
   'not is_complete, complete_alert_notification adds the link and the newest records to the body.';
 
--- Returns the due notifications, and whether each exceeds its tenant's plan in this hour. Those of
--- customers stop at half of the plan's limit, so that the tenant's own still fit.
+-- Returns the due notifications, and whether each exceeds its tenant's plan in this hour. Customers
+-- may use only half of the plan, so that the tenant's own notifications still fit.
 create function logloom_private.due_notifications()
 returns table (
   notification_id uuid, tenant_id text, next_attempt_at timestamptz, is_beyond_plan boolean,
@@ -135,7 +135,7 @@ begin
     else
       update logloom_private.notifications n
       set claim_id = null,
-        -- Spread: not all tenants send in the same second.
+        -- A random time, so that not all tenants send in the same second.
         next_attempt_at = v_next_hour + random() * interval '1 minute',
         last_error = format(
           'The plan allows %s in an hour: this one waits for the next hour', v_beyond.channel_limit

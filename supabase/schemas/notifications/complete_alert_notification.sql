@@ -39,7 +39,7 @@ end;
 $$;
 
 -- Returns the body of a claimed notification with a link to the console and the newest records. The
--- records are read for each attempt and not stored: deletions apply to them.
+-- records are read for each attempt and not stored, so that deleted records are not sent.
 create function logloom_private.complete_notification(p_notification_id uuid, p_claim_id uuid)
 returns text
 language plpgsql

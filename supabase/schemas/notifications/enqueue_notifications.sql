@@ -5,7 +5,7 @@ language sql
 immutable
 return interval '24 hours';
 
--- Adds an alert to the rule's open notification, if there is one, and returns it.
+-- Adds an alert to the rule's waiting notification and returns the notification, else null.
 create function logloom_private.collect_alert(
   p_rule logloom.alert_rules,
   p_purpose text,
@@ -100,7 +100,7 @@ $$;
 -- Adds a notification for each destination of the rule that the tenant's preferences allow. With
 -- group_wait_seconds, one notification collects several alerts. A notification to an unconfirmed
 -- address fails at once. p_purpose: alert, recovery or test. A recovery goes where the alert went.
--- During a silence a recovery only goes to a pager: a pager keeps its own incident.
+-- During a silence a recovery goes only to PagerDuty, which has its own incident to close.
 create function logloom_private.enqueue_notifications(
   p_rule logloom.alert_rules,
   p_purpose text,
@@ -141,7 +141,7 @@ begin
         and logloom_private.is_told(p_rule.rule_id, p_alert.incident_id, d.channel)
       )
   loop
-    -- A pager has its own incident for each group.
+    -- PagerDuty has its own incident for each group.
     v_collects := p_purpose <> 'test' and p_rule.group_wait_seconds > 0
       and p_alert."group" is not null and v_destination.channel <> 'pagerduty';
     if v_collects then
@@ -183,7 +183,7 @@ begin
       v_notification := logloom_private.end_notification(
         v_notification, 'failed', null,
         case
-          -- A test may request another code. An alert may not, because it could fire for ever.
+          -- A test may request another code. An alert may not, because a rule could fire for ever.
           when p_purpose = 'test' then logloom_private.request_confirmation(p_rule, true)
           else logloom_private.unconfirmed_address(
             v_notification.tenant_id, v_notification.customer, v_notification.address
@@ -206,7 +206,7 @@ declare
   v_rule logloom.alert_rules;
 begin
   select r.* into v_rule from logloom.alert_rules r where r.rule_id = new.rule_id;
-  -- The history outlives its rule and may be restored without it. Then nobody is notified.
+  -- The history may be restored without its rule. Then nobody is notified.
   if found then
     perform logloom_private.enqueue_notifications(
       v_rule, 'alert', new, logloom_private.notification_body('alert.triggered', v_rule, new)
@@ -223,7 +223,7 @@ for each row when (new.notification_sent_at is null and new.silence_id is null)
 execute function logloom_private.enqueue_alert_notifications();
 
 -- Returns why a recovery is not sent; null if it may be sent. The alert may have failed since the
--- recovery was added. Collected recoveries are sent if one of their alerts was.
+-- recovery was added. Collected recoveries are sent if one of their alerts was delivered.
 create function logloom_private.recovery_refusal(
   p_notification logloom_private.notifications
 )

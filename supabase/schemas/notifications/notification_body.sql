@@ -15,7 +15,7 @@ declare
 begin
   if v_query.aggregate is not null then
     v_state := logloom_private.query_tokenize(p_query_dsl, now());
-    -- The bar before the aggregates: only math follows them.
+    -- Finds the bar before the aggregates. Only math can follow the aggregates.
     select t.position into v_bar
     from unnest(v_state.texts, v_state.positions) t (text, position)
     where t.text = '|'

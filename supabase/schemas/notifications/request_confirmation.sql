@@ -27,7 +27,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Takes 48 random bits for a million codes: all are almost equally likely.
+  -- 48 random bits make each of the million codes almost equally likely.
   v_code constant text := lpad((
     (('x' || encode(extensions.gen_random_bytes(6), 'hex'))::bit(48)::bigint) % 1000000
   )::text, 6, '0');
@@ -51,7 +51,7 @@ end;
 $$;
 
 -- Whether notifications of the tenant may go to this email address: a code confirmed it, or it
--- belongs to a member. A customer must confirm each address, also one of the tenant.
+-- belongs to a member. A customer must confirm each address, even if the tenant confirmed it.
 create function logloom_private.address_is_confirmed(
   p_tenant_id text,
   p_customer text,
@@ -123,9 +123,8 @@ begin
 end;
 $$;
 
--- Mails a code to the address of a rule, if the limits allow it. The tenant and each customer have
--- their own. While a code is valid, mails another one only with p_is_repeat. Returns the error for
--- the delivery.
+-- Mails a code to the address of a rule, if the limits of the tenant or customer allow it. While a
+-- code is valid, mails another code only with p_is_repeat. Returns the error for the delivery.
 create function logloom_private.request_confirmation(
   p_rule logloom.alert_rules,
   p_is_repeat boolean

@@ -1,4 +1,4 @@
--- Wakes an edge function, at the URL of logloom-notify with its own name in it.
+-- Calls the edge function p_name. Its URL differs from logloom-notify's only in the name.
 create function logloom_private.wake_function(p_name text)
 returns void
 language plpgsql
@@ -55,7 +55,7 @@ begin
     select from logloom_private.notifications n
     where n.status = 'pending' and n.next_attempt_at <= now()
   ) or exists (
-    -- Tries this for a minute only, because a function without a key cannot seal secrets.
+    -- Tries to seal for a minute only, because a function without a key cannot seal secrets.
     select from logloom_private.webhook_secrets w
     where (starts_with(w.secret, 'whsec_') or starts_with(w.previous_secret, 'whsec_'))
       and w.changed_at > now() - interval '1 minute'

@@ -15,7 +15,7 @@ return greatest(
   least(make_interval(secs => coalesce(p_retry_after, 0)), interval '3 hours')
 );
 
--- Records that a notification was delivered or given up. Also notes it in the history of alerts.
+-- Stores that a notification was delivered or given up, also in the history of alerts.
 create function logloom_private.end_notification(
   p_notification logloom_private.notifications,
   p_outcome text,

@@ -5,8 +5,8 @@ language sql
 immutable
 return interval '10 seconds';
 
--- Raises PT429 if the tests of this kind in the last hour reach the limit of notifications: the
--- tenant's, or the customer's. Tests of deleted rules count as well.
+-- Raises PT429 if the tests of this kind in the last hour reach the hourly limit of the tenant or
+-- customer. Tests of deleted rules count as well.
 create function logloom_private.require_room_for_test(
   p_tenant_id text,
   p_customer text,

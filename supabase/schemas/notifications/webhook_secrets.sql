@@ -124,8 +124,8 @@ comment on function public.seal_alert_secret(uuid, text, text) is
   'The edge function logloom-notify calls it. Replaces the secret of a rule by p_sealed. p_digest '
   'is the secret''s hex SHA-256. Errors: PT400.';
 
--- Counts webhook secrets in plain text. There are some if the function logloom-notify has no key or
--- was not called yet.
+-- Counts webhook secrets in plain text. They stay in plain text while the function logloom-notify
+-- has no key or was not called.
 create function logloom_private.unsealed_secret_count()
 returns integer
 language plpgsql
@@ -198,8 +198,8 @@ comment on function public.rotate_alert_webhook_secret(uuid) is
   'hours webhooks are signed with both. A customer''s rule requires the role admin. Errors: PT400, '
   'PT401, PT403, PT404.';
 
--- Makes a new secret if the URL gets another scheme, host or port: this is another receiver. To
--- verify signatures there, somebody must rotate the secret and see it.
+-- Makes a new secret if the URL gets another scheme, host or port, which is another receiver. That
+-- receiver can verify signatures only after somebody rotates the secret and sees it.
 create function logloom_private.renew_webhook_secret()
 returns trigger
 language plpgsql

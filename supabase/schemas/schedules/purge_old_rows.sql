@@ -15,7 +15,7 @@ begin
     from cron.job_run_details o
     where strpos(o.command, 'logloom_private.') > 0
       -- An interrupted run has no end time. A run that was about to start during a crash has no
-      -- start time, either. It counts as old as the next run that started.
+      -- start time, either. The start time of the next run takes its place.
       and coalesce(
         o.end_time,
         o.start_time,
@@ -38,7 +38,7 @@ end;
 $$;
 
 -- Deletes rows older than their lifetime, a limited number in each step. Resolves errors that were
--- not seen for long. Deletes the views of customers that nothing uses.
+-- not seen for long. Deletes unused views of customers.
 create function logloom_private.purge_old_rows()
 returns interval
 language plpgsql
@@ -61,7 +61,7 @@ begin
         ('logloom.audit_events',
           'r.occurred_at < $1 and r.day < logloom_private.audit_kept_from(r.tenant_id)',
           (select make_interval(days => min(p.audit_retention_days)) from logloom.plans p)),
-        -- The last digest before the kept days stays: the first of them needs it.
+        -- Keeps the last digest before the kept days: the first kept day continues from it.
         ('logloom.audit_digests',
           'r.day < (select max(d.day) from logloom.audit_digests d where d.tenant_id = r.tenant_id '
             'and d.day < logloom_private.audit_kept_from(r.tenant_id))', '0'),

@@ -1,8 +1,8 @@
--- Runs one step of a job and commits it. Writes the job's row when its state changes or
--- p_noted_every has passed. So an idle service writes little. p_next_at: when the job is due again;
--- null: read it from the job's row. p_rest: the result of the step. A procedure with a set clause
--- or with security definer cannot commit. Without a set clause the caller's pg_temp is searched
--- first. So the procedures of this file qualify every name and type.
+-- Runs one step of a job and commits it. Writes the job's row only if its state changes or
+-- p_noted_every has passed, so that an idle service writes little. p_next_at: when the job is due
+-- again; null: read it from the job's row. p_rest: what the step returned. A procedure with a set
+-- clause or with security definer cannot commit. Without a set clause the caller's pg_temp is
+-- searched first. So the procedures of this file qualify every name and type.
 create procedure logloom_private.run_step(
   p_job logloom_private.jobs,
   p_noted_every pg_catalog.interval,
@@ -123,7 +123,7 @@ begin
     if v_rest > '0' then
       perform pg_catalog.pg_sleep(extract(epoch from v_rest));
     else
-      -- Health compares the last written success with silence.
+      -- Health compares last_succeeded_at with silence, so it is written far more often.
       call logloom_private.run_step(
         v_due.j, least((v_due.j).silence / 12, '30 s'), v_next_at, v_rest
       );

@@ -3,16 +3,16 @@ create table logloom_private.alert_groups (
   tenant_id text not null references logloom.tenants on delete cascade,
   digest bytea not null,
   filter text,
-  -- For each part of the partial values: SQL for whether a record counts, a comma, and SQL for the
-  -- number that sum, avg, min and max read from it, under the alias l.
+  -- Each part is SQL with the alias l: whether a record counts, a comma, and the number that sum,
+  -- avg, min and max read from the record.
   parts text[],
   write_seq bigint,
   filled_from timestamptz,
   -- Includes only records at filled_from with this id or a higher one. Null: all of them.
   filled_id uuid,
-  -- Records read to fill the group.
+  -- While the group is incomplete: how many records were read for it.
   records_read bigint not null default 0,
-  -- Milliseconds spent to fill the group.
+  -- While the group is incomplete: how many milliseconds the reading took.
   spent_ms double precision not null default 0,
   -- Milliseconds per record in the last reading: the expected cost.
   ms_per_record double precision,

@@ -56,7 +56,7 @@ comment on column logloom_private.alert_plans.reopened_from is
 
 create view logloom_private.planned_alert_rules with (security_invoker) as
 select p.*, r.tenant_id, r.asked_at, r.last_evaluated_at,
-  -- for_minutes is decided from closed windows, which no late record opens again.
+  -- A rule with for_minutes uses only closed windows, which no late record opens again.
   s.alert_grace * (r.for_minutes > 0)::integer as delay
 from logloom.alert_rules r
 cross join logloom_private.settings s

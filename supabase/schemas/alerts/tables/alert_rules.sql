@@ -94,7 +94,7 @@ create table logloom.alert_rules (
   constraint alert_rules_group_wait_is_valid check (group_wait_seconds between 0 and 3600),
   constraint alert_rules_baseline_is_valid check (
     baseline_days is null
-    -- Not "between": PostgreSQL cannot read what it prints for a "between" within an "and".
+    -- Not "between": PostgreSQL prints a "between" within an "and" in a form that it cannot parse.
     or baseline_days >= 3 and baseline_days <= 7 and threshold >= 0.01 and threshold <= 1000
       and comparison in ('gt', 'gte', 'lt', 'lte')
   ),

@@ -1,4 +1,4 @@
--- PostgreSQL would compute an SQL or immutable function in each statement that adds an event.
+-- Neither SQL nor immutable: PostgreSQL would compute such a function in each insert of an event.
 create function logloom_private.audit_actions()
 returns text[]
 language plpgsql

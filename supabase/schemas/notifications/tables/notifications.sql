@@ -87,7 +87,7 @@ create index notified_alerts_alert_id_idx on logloom_private.notified_alerts (al
 comment on table logloom_private.notified_alerts is
   'Further alerts of a notification that collects several groups.';
 
--- No foreign key to tenants: these rows count notifications, and that table has one.
+-- No foreign key to tenants: the rows only count notifications, which have that key.
 create table logloom_private.notification_usage (
   tenant_id text not null,
   channel text not null,
@@ -115,7 +115,7 @@ comment on table logloom_private.notify_endpoint is
   'The URL of the edge function logloom-notify, and the secret with which the database calls it. '
   'The URL of logloom-stream differs only in the name; the secret is the same.';
 
--- Has no tenant, because the rule has it.
+-- No tenant_id, because the rule has one.
 create table logloom_private.webhook_secrets (
   rule_id uuid primary key references logloom.alert_rules on delete cascade,
   -- In the format of Standard Webhooks until the function logloom-notify has sealed it.
