@@ -61,9 +61,9 @@ begin
 end;
 $$;
 
--- Grants each operation to the roles that may call it, and to nobody else. Without this, a restored
--- dump would keep the project's default privileges on new functions in public. Skips a function of
--- the project that has the name of an operation.
+-- Grants each operation to the roles that may call it, and to nobody else. Otherwise, after a dump
+-- is restored, the project's default privileges for new functions in public would apply. Skips a
+-- function of the project that has the name of an operation.
 create function logloom_private.grant_operations()
 returns void
 language plpgsql
@@ -107,9 +107,9 @@ end;
 $$;
 
 -- The last statement of every migration. Forces row-level security on every table. Revokes EXECUTE
--- on new functions, except those in granted_functions() and those that the migration granted to a
--- role. Makes definer functions read backslashes in quotes literally, whatever the caller's session
--- says.
+-- on new functions, except functions that granted_functions() lists or that the migration granted
+-- to a role. Makes definer functions read backslashes in quotes literally, whatever the caller's
+-- session says.
 create function logloom_private.finish_migration()
 returns void
 language plpgsql

@@ -48,8 +48,8 @@ return case
   )
 end;
 
--- Whether this database is read-only. Also checks the default for new transactions: PostgREST
--- begins read-write transactions in any case.
+-- Whether this database is read-only. Also checks the default for new transactions, because
+-- PostgREST begins transactions as read-write whatever the default is.
 create function logloom_private.is_read_only()
 returns boolean
 language sql

@@ -4,8 +4,8 @@ language sql
 immutable
 return 1000;
 
--- Returns the page size of a list: p_limit, or 100 if it is null. Raises PT400 if it is out of
--- range; p_error replaces the usual error.
+-- Returns the page size of a list: p_limit, or 100 if p_limit is null. Raises PT400 if p_limit is
+-- out of range. p_error: the name of another error to raise.
 create function logloom_private.list_limit(p_limit integer, p_error text default null)
 returns integer
 language plpgsql
@@ -25,7 +25,7 @@ begin
 end;
 $$;
 
--- The size of a page in bytes. The page ends with the item that reaches it.
+-- The size of a page in bytes. The page ends with the item that reaches this size.
 create function logloom_private.list_bytes()
 returns integer
 language plpgsql

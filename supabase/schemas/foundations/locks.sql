@@ -42,7 +42,7 @@ end;
 $$;
 
 -- Limits how long the transaction waits for a lock. Returns the previous limit, for
--- restore_lock_wait. When a block fails, PostgreSQL restores the limit itself.
+-- restore_lock_wait. If an exception block fails, PostgreSQL restores the limit itself.
 create function logloom_private.limit_lock_wait(p_wait interval)
 returns text
 language plpgsql
@@ -79,7 +79,7 @@ parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- Empty outside a search: jobs have their own budgets.
+  -- p_scan is empty outside a search, because jobs have their own budgets.
   if coalesce(p_scan, '') = ''
     or extract(epoch from clock_timestamp()) < split_part(p_scan, ' ', 1)::numeric
   then

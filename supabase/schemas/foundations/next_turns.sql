@@ -10,8 +10,8 @@ create type logloom_private.tenant_work as (
 
 -- Chooses the due work that may start now. At most p_open_limit pieces are in progress at a time.
 -- The tenant with the fewest pieces in progress comes first. Each tenant leaves as many places free
--- as it takes. So a receiver that hangs does not delay other tenants and cannot take every place.
--- A tenant's own work does not wait for that of its customers, who take turns.
+-- as it takes. So a receiver that hangs does not delay other tenants and cannot take every place. A
+-- tenant's own work does not wait for its customers' work. The customers take turns.
 create function logloom_private.next_turns(
   p_work logloom_private.tenant_work[],
   p_open_limit integer,
@@ -62,5 +62,5 @@ create function logloom_private.back_off(p_attempts integer, p_first interval, p
 returns interval
 language sql
 volatile
--- The factor is at most 3^20: the interval does not overflow. By then p_longest applies.
+-- The factor is at most 3^20, so the interval does not overflow. p_longest is shorter anyway.
 return (0.8 + 0.4 * random()) * least(p_first * power(3, least(p_attempts - 1, 20)), p_longest);

@@ -1,8 +1,8 @@
 -- Our functions in public. callers: user, viewer, customer or service_role. customer: a portal
--- session whose parts name the operation; then neither API keys nor other readers may call it.
--- reader: the private function that does the work for API keys and portal sessions at logloom-read;
--- null if they cannot call the operation. The parameters of a reader are a scope, then those of the
--- operation.
+-- session whose parts name the operation. API keys and other portal sessions may not call such an
+-- operation. reader: the private function that does the work for API keys and portal sessions at
+-- logloom-read; null if they cannot call the operation. A reader's parameters are a scope, then the
+-- operation's parameters.
 -- docs/reference/api/callers.md is generated from this list.
 create function logloom_private.operation_list()
 returns table (operation text, callers text[], reader text)
@@ -168,7 +168,6 @@ language sql
 immutable
 return array(select o.operation from logloom_private.operation_list() o);
 
--- Returns the operations that only service_role may call.
 create function logloom_private.service_operations()
 returns text[]
 language sql
@@ -177,8 +176,8 @@ return array(
   select o.operation from logloom_private.operation_list() o where o.callers = '{service_role}'
 );
 
--- Returns the operations that API keys may read with, and their readers. in_views: views and portal
--- sessions may allow the operation.
+-- Returns the operations that API keys may read with, and their readers. in_views: whether views
+-- and portal sessions may allow the operation.
 create function logloom_private.reading_operations()
 returns table (operation text, reader text, in_views boolean)
 language plpgsql

@@ -36,7 +36,7 @@ begin
 end;
 $$;
 
--- Reads the time in a parameter: ISO 8601 (UTC without a zone), or now with a shift as in queries.
+-- Reads the time in a parameter: ISO 8601 (UTC without a zone), now, or now with a shift (now-15m).
 -- Null stays null. Raises PT400 for any other text.
 create function logloom_private.time_parameter(p_name text, p_text text)
 returns timestamptz
@@ -91,7 +91,6 @@ begin
 end;
 $$;
 
--- Removes white space at both ends.
 create function logloom_private.trim_space(p_text text)
 returns text
 language sql

@@ -7,7 +7,7 @@ stable
 return nullif(current_setting('request.headers', true), '')::json ->> 'x-logloom-project';
 
 -- Raises PT409 if the calling edge function belongs to another project. This database is then a
--- copy, and the original does the work. Our own project is the one whose function calls first.
+-- copy, and the original does the work. The first project whose function calls is our own.
 create function logloom_private.require_own_project()
 returns void
 language plpgsql

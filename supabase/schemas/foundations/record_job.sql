@@ -1,5 +1,5 @@
--- Records the result of a step of a job. Without p_error the step succeeded, if it recorded no
--- error itself. Without p_next_at the time of the next run stays.
+-- Records the result of a step of a job. The step succeeded if p_error is null and the step
+-- recorded no error itself. If p_next_at is null, next_at does not change.
 create function logloom_private.record_job(
   p_job text,
   p_started_at timestamptz,

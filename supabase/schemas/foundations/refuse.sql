@@ -35,9 +35,8 @@ begin
 end;
 $$;
 
--- Raises the error p_name. Users get errors only from this function, refuse_at, refuse_again,
--- refuse_with_headers, refuse_for_now and refuse_and_keep. The code is PT and the HTTP status with
--- which PostgREST answers. details has the name.
+-- Raises the error p_name. Users get errors only from the functions in this file. The code is PT
+-- and the HTTP status with which PostgREST answers. details has the name.
 create function logloom_private.refuse(p_name text, variadic p_values text[] default '{}')
 returns void
 language plpgsql
@@ -135,7 +134,6 @@ begin
 end;
 $$;
 
--- Raises the error with headers for the answer.
 create function logloom_private.refuse_with_headers(
   p_headers jsonb,
   p_name text,

@@ -42,7 +42,7 @@ begin
 end;
 $$;
 
--- If another role owns an extension, it must grant us its use.
+-- Refuses to install if another role owns an extension and has not granted us its use.
 do $$
 declare
   v_unusable record;

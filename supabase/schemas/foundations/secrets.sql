@@ -15,8 +15,8 @@ $$;
 
 -- Returns a receiver's secrets after applying p_secrets: names with sealed texts from the edge
 -- functions (_shared/sealed_secrets.ts). null removes a secret. Raises PT400 for a name that is not
--- in p_names, and for a text that is not sealed. header.* in p_names allows every header except
--- those that all batches have.
+-- in p_names, and for a text that is not sealed. header.* in p_names allows every header, except
+-- the headers that every batch has anyway.
 create function logloom_private.changed_secrets(
   p_current jsonb,
   p_secrets jsonb,

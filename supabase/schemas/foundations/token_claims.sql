@@ -1,6 +1,6 @@
--- Reads the claims in the token of an Authorization header, before PostgREST has read them.
--- PostgREST verifies the signature. Returns null if the header has no token of three parts. Returns
--- {} (nobody) if the claims are not a JSON object or have a duplicate member.
+-- Reads the claims from the token of an Authorization header, as the client sent them. PostgREST
+-- has already verified the signature. Returns null if the header has no token of three parts.
+-- Returns {} (nobody) if the claims are not a JSON object or have a duplicate member.
 create function logloom_private.sent_claims(p_authorization text)
 returns jsonb
 language plpgsql
@@ -47,7 +47,6 @@ exception when data_exception or statement_too_complex then
 end;
 $$;
 
--- Returns the user of the request: the claim sub.
 create function logloom_private.current_user_id()
 returns text
 language sql

@@ -1,10 +1,10 @@
 -- Whether verified claims are valid now, with 5 seconds of tolerance:
 -- - exp is required and in the future; nbf and iat are in the past.
 -- - aud, iss, jti and sub are strings; aud may be an array of strings.
--- - aud is or contains token_audience, if that is set.
+-- - If the setting token_audience is set, aud is it or contains it.
 -- - sub is a usable id.
--- For service_role only the times are checked. All endpoints use this check; whoever verified the
--- signature may be stricter.
+-- For service_role only the times are checked. All endpoints use this check. The server that
+-- verified the signature may be stricter.
 create function logloom_private.token_is_valid(
   p_claims jsonb,
   p_is_service boolean default false

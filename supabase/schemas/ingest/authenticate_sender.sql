@@ -1,6 +1,6 @@
--- Finds the sender of a request: the tenant of its key or ingest token. Without one, the tenant of
--- the verified claims, or the one that service_role names. service: the only service that the
--- sender may send for. Raises:
+-- Finds the sender of a request. tenant_id: the tenant of the key or ingest token, else of the
+-- verified claims, else the tenant that service_role names. service: the only service that the
+-- sender may send for; null: every service. Raises:
 -- - PT401 for an unknown sender, also for a key that is unknown, revoked or expired;
 -- - PT403 for a key, viewer or OAuth client that may only read;
 -- - PT404 if service_role names a tenant that cannot exist or is being deleted.

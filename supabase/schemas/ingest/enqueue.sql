@@ -19,7 +19,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- This time is after the call began. The watermark relies on this and on the call's timeout.
+  -- This time is later than the start of the call. The watermark relies on that and on the timeout.
   v_received_at constant timestamptz := clock_timestamp();
   v_bare constant integer :=
     logloom_private.bare_record_bytes(p_state.tenant_id, v_received_at);
@@ -31,7 +31,7 @@ begin
   if v_dropped > 0 and (select s.count_dropped from logloom_private.settings s) then
     v_billed := v_events + v_dropped;
   end if;
-  -- Enqueues share this lock. Closing a slot takes it exclusively. So no transaction still writes
+  -- Enqueues take this lock shared; closing a slot takes it exclusively. So no transaction writes
   -- to a closed slot. The pointer is read after the lock, with a later snapshot.
   perform pg_advisory_xact_lock_shared(logloom_private.lock_key('queue'));
   insert into logloom_private.queue (
@@ -62,7 +62,7 @@ begin
       min(coalesce(t.ts, v_received_at)) as ts_min, max(coalesce(t.ts, v_received_at)) as ts_max,
       array_agg(
         v_bare + octet_length(to_json(coalesce(t.ts, v_received_at))::text)
-          -- null is as long as two letters in quotes.
+          -- JSON's null is as long as two letters in quotes.
           + octet_length(
             to_json(concat(
               -- fields text joined: coalesce(t.{name}, '--')

@@ -14,7 +14,6 @@ begin
 end;
 $$;
 
--- Whether attributes have more than p_values values.
 create function logloom_private.has_more_values(p_attrs jsonb, p_values integer)
 returns boolean
 language plpgsql
@@ -24,7 +23,7 @@ as $$
 declare
   v_text constant text := p_attrs::text;
 begin
-  -- Removing the strings is slow, and most records have few values even with them.
+  -- Removing strings is slow, and most records have few values even if strings are counted.
   return logloom_private.values_in(v_text) > p_values
     and logloom_private.values_in(
       regexp_replace(v_text, '"(?:[^"\\]|\\.)*"', '', 'g')
@@ -32,7 +31,7 @@ begin
 end;
 $$;
 
--- Answers a request without events. The sender is authenticated, and may send events of this size.
+-- Answers a request without events: says that the sender is authenticated, and the limits.
 create function logloom_private.limits_of_sender(p_state logloom_private.ingest_state)
 returns logloom_private.ingest_answer
 language plpgsql
@@ -53,8 +52,8 @@ begin
 end;
 $$;
 
--- Returns the tenant's rules and the sender's only service for a request made under other rules.
--- The function ingest applies them and sends the request again.
+-- Returns the tenant's rules and the sender's only service, if the request followed another version
+-- of the rules. The function ingest then applies these rules and sends the request again.
 create function logloom_private.rules_of(p_state logloom_private.ingest_state)
 returns json
 language plpgsql
@@ -191,7 +190,7 @@ begin
   then
     perform logloom_private.refuse('ingest.tenant_is_not_known', p_state.tenant_id);
   end if;
-  -- The first slice decides even if all of its own events were rejected.
+  -- Checks the first slice even if all its events were rejected: later slices are not checked.
   if not v_is_let_in and v_earlier_answer is null
     and (v_accepted > 0 or p_request.p_slice = 0)
   then

@@ -1,5 +1,5 @@
--- Gives a record of the database one of our levels and an object of attributes, as the function
--- ingest does.
+-- Changes a record's level to one of our levels and its attrs to an object, as the function ingest
+-- does for events.
 create function logloom_private.normal_record(own logloom_private.own_record)
 returns logloom_private.own_record
 language plpgsql
@@ -10,7 +10,7 @@ declare
   v_level constant text := logloom_private.level_named(own.level);
 begin
   if jsonb_path_exists(own.attrs, '$.**{64}') then
-    -- Deeper than the function ingest allows: readers would run out of stack.
+    -- attrs is deeper than the function ingest allows, because readers would run out of stack.
     own.attrs := to_jsonb(own.attrs::text);
   end if;
   if jsonb_typeof(own.attrs) <> 'object' then
@@ -25,7 +25,7 @@ end;
 $$;
 
 -- Returns a record as the function ingest would send it, with the bytes of its JSON text. A record
--- above the limits keeps the beginnings of its texts, and its size in attrs.logloom_cut.
+-- above the limits keeps the beginnings of its texts. logloom_cut, with its size, replaces attrs.
 create function logloom_private.fitting_record(
   p_state logloom_private.ingest_state,
   inout own logloom_private.own_record,
@@ -36,7 +36,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- The rest is for the values that all records of a batch share.
+  -- Leaves 2048 bytes for the values that all records of a batch have in common.
   v_most constant integer := p_state.max_record_bytes - 2048;
 begin
   bytes := octet_length(to_json(own)::text);
@@ -55,12 +55,12 @@ end;
 $$;
 
 -- Stores up to 10,000 records that the database itself makes for a tenant, in the caller's
--- transaction. All limits of senders apply except the rate of requests. Refuses all if the month's
--- limits or the rate of events are used up, or the tenant does not exist. Refuses single ones whose
--- ts is out of range. usage_days counts both. Raises an error if the cause will pass (queue or
--- storage full, read-only): the caller keeps its records. The watermark assumes that the caller
--- commits within enqueue_timeout(). p_claims: the claims of the records' token. With them it can
--- create the tenant.
+-- transaction. All limits of senders apply except the rate of requests. Refuses all records if the
+-- month's limits or the rate of events are used up, or if the tenant does not exist. Refuses a
+-- record whose ts is out of range. usage_days counts refused records. Raises an error if the cause
+-- will pass (queue or storage full, read-only): the caller keeps its records. The watermark assumes
+-- that the caller commits within enqueue_timeout(). p_claims: the claims of the records' token,
+-- which can create the tenant.
 create function logloom_private.ingest_own(
   p_tenant_id text,
   p_records logloom_private.own_record[],
@@ -87,7 +87,7 @@ begin
     select b.* into v_bucket from logloom_private.rate_buckets b where b.tenant_id = p_tenant_id;
     v_bucket.requests := 1;
     perform logloom_private.check_rate(v_state, v_bucket);
-    -- The limits were checked above. As a later slice, the request is not checked again.
+    -- Counts as a later slice, because the limits were checked above.
     v_request.p_slice := 1;
     v_request.p_claims := p_claims;
     v_request.p_rules_version := v_state.rules_version;

@@ -1,6 +1,6 @@
 -- Returns the digest of the API key that signed a message. p_signature is the message's HMAC-SHA256
--- with the hex digest of the key. Only somebody who knows the digest learns it. Raises PT401 if the
--- signature is wrong or the key does not exist.
+-- with the hex digest of the key. Nobody can sign without the digest, so nobody learns a new
+-- digest. Raises PT401 if the signature is wrong or the key does not exist.
 create function logloom_private.digest_of_signer(
   p_key_id uuid,
   p_signature text,
@@ -20,7 +20,7 @@ declare
   v_signature constant text :=
     encode(extensions.hmac(p_message, convert_to(v_digest, 'UTF8'), 'sha256'), 'hex');
 begin
-  -- Compares digests: how long that takes says nothing about the signature.
+  -- Compares digests, so the time of the comparison reveals nothing about the right signature.
   if (sha256(convert_to(v_signature, 'UTF8')) = sha256(convert_to(p_signature, 'UTF8'))) is not true
   then
     perform logloom_private.refuse('callers.signature_is_wrong');

@@ -67,9 +67,9 @@ begin
     now() + s.ingest_future_limit, s.max_record_bytes, s.max_record_values,
     (v_month + interval '1 month') at time zone 'UTC', m.events, m.bytes,
     b.last_value - q.metered_through + p_requests - 1,
-    -- Reading sizes of files takes the same time however much is queued. A batch's row has more
-    -- than a 4096th of the batch's bytes. So the TOAST data need not be measured while there are
-    -- few rows.
+    -- File sizes are read equally fast for a long and a short queue. The row of a batch has more
+    -- than a 4096th of the batch's bytes. So while the rows are few, the TOAST data need not be
+    -- measured.
     pg_relation_size('logloom_private.queue_slot_' || q.open_slot)
     + coalesce(pg_relation_size('logloom_private.queue_slot_' || q.closed_slot), 0)
       >= l.bytes / 4096

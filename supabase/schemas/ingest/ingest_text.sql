@@ -1,5 +1,5 @@
 -- Runs logloom_private.ingest for each request, in one transaction. Consecutive requests of one
--- caller share its state.
+-- caller use the same ingest_state.
 create function logloom_private.ingest_each(p_requests text[])
 returns json
 language plpgsql
@@ -50,7 +50,7 @@ begin
       get stacked diagnostics
         v_sqlstate = returned_sqlstate, v_detail = pg_exception_detail,
         v_hint = pg_exception_hint;
-      -- The refusal rolled back last_used_at of the key, too.
+      -- The refusal rolled back last_used_at of the key. The next request has to set it again.
       if v_request.p_key_digest is not null then
         v_state := null;
       end if;

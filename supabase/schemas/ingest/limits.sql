@@ -1,5 +1,5 @@
--- Raises the error of a limit. Its text has p_limit. Its headers say until when (p_reset_at), and
--- include p_headers.
+-- Raises the error p_error of a limit. p_limit is for the error's text. The headers are p_headers
+-- and the headers of a limit that ends at p_reset_at.
 create function logloom_private.refuse_over_limit(
   p_state logloom_private.ingest_state,
   p_error text,
@@ -27,8 +27,8 @@ begin
 end;
 $$;
 
--- Returns headers for an answer: how many events are left in the month after these p_events.
--- Accurate to about a second of traffic.
+-- Returns headers for an answer: how many events are left in the month after the p_events of this
+-- request. The number is accurate to about a second of traffic.
 create function logloom_private.quota_headers(
   p_state logloom_private.ingest_state,
   p_events integer
@@ -70,7 +70,7 @@ begin
 end;
 $$;
 
--- Returns the bucket, filled up to now. A count is null if the plan has no rate for it.
+-- Adds the tokens that the bucket gained since filled_at. A count without a rate becomes null.
 create function logloom_private.filled_bucket(
   p_bucket logloom_private.rate_buckets,
   p_plan logloom.plans

@@ -1,4 +1,4 @@
--- Applies a mask to the fields and attributes that its action names ("in").
+-- Applies masks to a record. p_in is "in" of the action: "everywhere", or {fields, attrs}.
 create function logloom_private.masked_record(
   p_record logloom_private.own_record,
   p_in jsonb,
@@ -30,7 +30,7 @@ end;
 $$;
 
 -- Applies a tenant's masks to records that the database itself makes. Other rules do not apply to
--- such records. After two seconds texts are replaced whole, so no tenant holds a job for long.
+-- such records. After two seconds texts become "[not checked]", so no tenant delays a job for long.
 create function logloom_private.masked_records(
   p_tenant_id text,
   p_records logloom_private.own_record[]

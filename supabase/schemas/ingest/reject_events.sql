@@ -17,9 +17,9 @@ begin
 end;
 $$;
 
--- Turns guessed times that are out of range back into attributes. These events get the time of
--- receipt, and equal requests may then be different events. So a key made from the body is removed;
--- a key from the sender stays.
+-- Turns guessed times that are out of range back into attributes. Their events get the time of
+-- receipt, so a second request with the same body may be new events. Therefore an idempotency key
+-- made from the body is removed. A key from the sender stays.
 create function logloom_private.without_wrong_guesses(
   p_request logloom_private.ingest_request,
   p_state logloom_private.ingest_state

@@ -1,8 +1,8 @@
 -- Masks of the records and audit events that the database itself makes. The function ingest has the
 -- same detectors in _shared/ingest_rules.
 
--- Lists the detectors in the order of masking: the longer secret comes first. What a group of a
--- pattern matches stays.
+-- Lists the detectors in the order of masking: the longer secret comes first. If a pattern has a
+-- capture group, the text of the group is not masked.
 create function logloom_private.mask_detectors()
 returns table (name text, pattern text)
 language plpgsql
@@ -44,8 +44,8 @@ begin
 end;
 $$;
 
--- Returns the masks of texts of an action "mask". Labels have no hash here: only edge functions can
--- open its key.
+-- Returns the text masks of an action "mask". Their labels have no hash, because only edge
+-- functions can open the key of the hash.
 create function logloom_private.text_masks(p_action jsonb)
 returns logloom_private.text_mask[]
 language plpgsql
@@ -189,7 +189,7 @@ end;
 $$;
 
 -- Masks the texts, numbers and keys of a JSON value. Keys that become equal are numbered. p_depth:
--- how many levels it may still have. Deeper values become a text.
+-- how many more levels the value may have. Deeper values become a text.
 create function logloom_private.masked_json(
   p_value jsonb,
   p_masks logloom_private.text_mask[],

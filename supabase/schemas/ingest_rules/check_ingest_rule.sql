@@ -38,7 +38,7 @@ begin
   new.condition := nullif(logloom_private.trim_space(new.condition), '');
   new.compiled := jsonb_build_object('id', new.rule_id)
     || logloom_private.compiled_rule(new.tenant_id, new.condition, new.action);
-  -- Keeps the conditions of keep as they were written.
+  -- In action, the conditions of keep stay as they were written. In compiled, they are tests.
   new.action := (new.compiled -> 'do') || coalesce(
     jsonb_strip_nulls(jsonb_build_object('keep', new.action -> 'keep')), '{}'
   );

@@ -7,10 +7,10 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Logloom itself sets logloom_… and sample_rate.
+  -- Logloom itself sets logloom_… and sample_rate, so rules may not.
   v_name constant text := '(%1$s like_regex "^[^[:cntrl:]]{1,200}$" && '
     '!(%1$s starts with "logloom_") && %1$s != "sample_rate")';
-  -- Unlike comparisons, type() does not look into arrays.
+  -- Checks the type, because a comparison alone would also look into an array.
   v_target constant text := '(%1$s.f.type() == "string" && %1$s.f == $fields[*] && !exists(%1$s.a)'
     ' || %1$s.a.type() == "string" && ' || replace(v_name, '%1$s', '%1$s.a')
     || ' && !exists(%1$s.f))';
@@ -57,7 +57,7 @@ begin
 end;
 $$;
 
--- Checks the pattern of an action like those of queries. Returns what is wrong with it, or null.
+-- Checks the pattern of an action as patterns in queries are checked. Returns the problem, or null.
 create function logloom_private.problem_of_pattern(p_action jsonb)
 returns text
 language plpgsql
@@ -89,7 +89,7 @@ begin
 end;
 $$;
 
--- Checks an action and returns it with all its members. Raises PT400 if it is invalid.
+-- Checks an action and adds defaults for missing members. Raises PT400 if the action is invalid.
 create function logloom_private.checked_action(p_action jsonb)
 returns jsonb
 language plpgsql

@@ -1,7 +1,7 @@
 -- Conditions of rules: filters of the query language that the function ingest can evaluate.
 
--- Returns a LIKE pattern in the form of the query language: * and ? are wildcards, and a backslash
--- before *, ? or a backslash makes it a character.
+-- Returns a LIKE pattern in the form of the query language: * and ? are wildcards. After a
+-- backslash, *, ? and a backslash stand for themselves.
 create function logloom_private.wildcards_of(p_like text)
 returns text
 language plpgsql

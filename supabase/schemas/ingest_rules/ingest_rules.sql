@@ -1,4 +1,3 @@
--- Returns a rule as operations return it.
 create function logloom_private.ingest_rule_of(p_row logloom.ingest_rules)
 returns public.logloom_ingest_rule
 language sql

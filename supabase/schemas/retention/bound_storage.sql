@@ -10,9 +10,9 @@ begin
 end;
 $$;
 
--- Returns the stored bytes, and the bytes of Logloom's other tables. For blocks, counts the
--- content: deleting does not shorten their files, so days would be dropped until none is left.
--- Without p_with_rest, returns only the stored bytes, for a tenth of the work.
+-- Returns the bytes of records and the queue. With p_with_rest, which takes ten times longer, also
+-- returns the other bytes of Logloom. Blocks count by their content: deleting blocks does not
+-- shorten their files, so by file size days would be dropped until no day is left.
 create function logloom_private.measure_storage(
   p_with_rest boolean,
   out bytes bigint,
@@ -52,9 +52,9 @@ begin
 end;
 $$;
 
--- Returns the day to drop when storage is full: the oldest day whose records need not wait for the
--- archive. Never today or yesterday. If all days wait for it, returns the oldest one and sets
--- overtakes_archive.
+-- Returns the day to drop when storage is full: the oldest day with records that need not wait for
+-- the archive. Never returns today or yesterday. If all days wait for the archive, returns the
+-- oldest day and sets overtakes_archive.
 create function logloom_private.day_to_drop(
   p_today date,
   out day date,
@@ -187,13 +187,13 @@ begin
     from logloom_private.storage_health() h;
   end if;
 
-  -- 3. Drop the day. If it was not dropped the last time, try again a minute later.
+  -- 3. Drop the day. If the last attempt to drop this day failed, try again a minute later.
   if v_day is null then
     return null;
   end if;
   delete from logloom_private.kept_longer k where k.last_day <= v_day;
   update logloom_private.kept_longer k set first_day = v_day + 1 where k.first_day <= v_day;
-  -- Before the first retention, pretend that yesterday's has ended.
+  -- If no retention has run yet, the new row says that yesterday's retention has ended.
   insert into logloom_private.retention_place (today, finished_at)
   values (logloom_private.utc_day(now()) - 1, now())
   on conflict (singleton) do update set attempts = 0;
@@ -205,8 +205,8 @@ end;
 $$;
 
 -- Returns the check of storage: degraded from 80 % of its limit, unhealthy while ingest is refused.
--- The forecast compares with an earlier day at the same time of day: sealing makes a day some ten
--- times smaller.
+-- The forecast compares with an earlier day at the same time of day, because sealing makes a day
+-- about ten times smaller.
 create function logloom_private.storage_health()
 returns jsonb
 language plpgsql

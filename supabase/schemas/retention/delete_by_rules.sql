@@ -28,9 +28,8 @@ end;
 $$;
 
 -- Deletes some records of a tenant's day that are past their rule's days: blocks first, then rows.
--- Returns how many; 0 if none is left. A block keeps its number of days from sealing. Rows follow
--- the present rules. A damaged block stays until the whole day goes: it cannot tell what it
--- counted.
+-- Returns how many; 0 if none is left. A block follows the rules at its sealing, a row the present
+-- rules. A damaged block stays until the whole day is deleted, because its counts cannot be read.
 create function logloom_private.delete_day_by_rules(p_tenant_id text, p_day date, p_today date)
 returns bigint
 language plpgsql
@@ -97,7 +96,7 @@ end;
 $$;
 
 -- Deletes records that are past their rule's days, for the next tenant with retention rules. Stores
--- the progress. Days past its longest retention are deleted later, as a whole.
+-- the progress. Days past the tenant's longest retention are deleted later, as a whole.
 create function logloom_private.delete_by_rules(p_place logloom_private.retention_place)
 returns interval
 language plpgsql
@@ -115,7 +114,7 @@ declare
   v_error text;
 begin
   if v_day is null then
-    -- Forgets removed rules once no day is left from before their removal.
+    -- When all days from before the rules' removal are deleted, forgets the rules.
     update logloom.tenant_settings s
     set rules_days_max = null
     where s.tenant_id = v_tenant_id and s.retention_rules is null

@@ -1,4 +1,4 @@
--- Removes the records that an erasure matches from a block. Replaces the block by one with the
+-- Removes from a block the records that match an erasure. Replaces the block by a block of the
 -- other records, and corrects the counts. Returns how many were removed; 0 for a damaged block.
 create function logloom_private.delete_from_block(
   p_block_id bigint,

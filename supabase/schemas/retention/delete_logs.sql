@@ -7,7 +7,7 @@ as $$
 declare
   v_max constant integer := (logloom_private.plan_of(p_tenant_id)).max_open_deletions;
 begin
-  -- Concurrent requests wait here: each counts the deletions before it.
+  -- Concurrent requests wait here, so that each request counts all earlier deletions.
   perform pg_advisory_xact_lock(logloom_private.lock_key('delete_logs'), hashtext(p_tenant_id));
   if (
     select count(*) >= v_max
@@ -31,7 +31,7 @@ language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because the API roles cannot compile queries or write runs
+-- definer because the API roles cannot compile queries or write to retention_runs
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_now constant timestamptz := clock_timestamp();

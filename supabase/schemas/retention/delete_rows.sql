@@ -59,8 +59,8 @@ begin
 end;
 $$;
 
--- Deletes some expired records of one tenant's day, if they are too many for one step. Returns how
--- many; 0 if none is left.
+-- Deletes the next expired records of one tenant's day, if the day has too many records for one
+-- step. Returns how many; 0 if none is left.
 create function logloom_private.delete_expired(p_tenant_id text, p_day date, p_today date)
 returns integer
 language plpgsql

@@ -1,4 +1,3 @@
--- Queues the erasure of all records of a tenant.
 create function logloom_private.request_erasure(p_tenant_id text)
 returns void
 language plpgsql
@@ -25,8 +24,8 @@ begin
 end;
 $$;
 
--- Begins to delete a tenant. Deletes its keys, tokens, members and streams at once, and queues the
--- erasure of its records.
+-- Deletes a tenant's keys, tokens, members and streams at once, and queues the erasure of its
+-- records.
 create function logloom_private.begin_tenant_deletion(p_tenant_id text)
 returns logloom_private.tenant_deletions
 language plpgsql
@@ -44,7 +43,7 @@ begin
   delete from logloom.tenant_members m where m.tenant_id = p_tenant_id;
   update logloom.alert_rules r set enabled = false
   where r.tenant_id = p_tenant_id and r.enabled;
-  -- Disabling the rules has added notifications about ended incidents: they are deleted, too.
+  -- Disabling the rules added notifications about ended incidents. Deletes these, too.
   delete from logloom_private.notifications n
   where n.tenant_id = p_tenant_id and n.status = 'pending';
   perform logloom_private.request_erasure(p_tenant_id);
@@ -72,7 +71,7 @@ begin
     where d.tenant_id = p_tenant_id and d.finished_at is null;
   end if;
   if v_deletion.deletion_id is null then
-    -- resolve_tenant_to_change would advise to leave the id out. Here it is required.
+    -- Unlike resolve_tenant_to_change, does not advise to leave the id out: here it is required.
     if not logloom_private.is_service_role()
       and p_tenant_id <> logloom_private.resolve_tenant_to_change()
     then
@@ -152,8 +151,8 @@ begin
     return false;
   end if;
 
-  -- The requests that were running when the tenant was deleted have ended. Erase their records,
-  -- too.
+  -- Requests that were running when the deletion began have ended by now. Queue a second erasure
+  -- for their records.
   if not exists (
     select from logloom.retention_runs r
     where r.tenant_id = v_deletion.tenant_id and r.kind = 'erasure' and r.status = 'done'
@@ -179,7 +178,7 @@ begin
     join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id'
     where n.nspname in ('logloom', 'logloom_private') and c.relkind = 'r'
       and not c.relispartition and c.relname not in ('tenants', 'tenant_deletions')
-    -- Deleting from the other tables adds audit events.
+    -- audit_events comes last, because deleting from the other tables adds audit events.
     order by c.relname = 'audit_events', 1
   loop
     execute format(

@@ -27,8 +27,8 @@ begin
 end;
 $$;
 
--- Seam: returns those of p_tenant_ids that still have rows, counts or blocks of the day, with the
--- number of rows (at most p_limit + 1).
+-- Seam: returns the tenants of p_tenant_ids that still have rows, counts or blocks of the day, with
+-- the number of rows (at most p_limit + 1).
 create function logloom_private.expired_days(p_tenant_ids text[], p_day date, p_limit integer)
 returns table (tenant_id text, records bigint)
 language plpgsql
@@ -76,9 +76,9 @@ end;
 $$;
 
 -- Drops a day's partition. Returns one of:
---   dropped  it is dropped
---   kept     a tenant with records in it keeps the day
---   busy     readers or the writer hold a lock on it
+--   dropped  the partition is dropped
+--   kept     a tenant keeps records of the day, or the day may still get events
+--   busy     readers or the writer hold a lock on the partition
 create function logloom_private.drop_expired_day(p_day date, p_today date)
 returns text
 language plpgsql
@@ -98,8 +98,8 @@ begin
     v_lock_wait := logloom_private.limit_lock_wait(
       (select s.partition_drop_lock_timeout from logloom_private.settings s)
     );
-    -- With the writer's lock nothing is added. If events for the day arrive later, the writer
-    -- creates the partition again.
+    -- While the writer's lock is held, no record is added. If events for the day arrive later, the
+    -- writer creates the partition again.
     perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
     perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
     if (select count(*) from logloom_private.day_tenants(p_day)) <> v_tenants
@@ -109,8 +109,8 @@ begin
       return 'busy';
     end if;
     perform logloom_private.note_stream_gaps(p_day, p_today);
-    -- Nobody reads the rows about this day in other tables any more. They are deleted later,
-    -- without blocking the writer.
+    -- Rows about the day in other tables are deleted later, without blocking the writer. No query
+    -- reads these rows any more.
     delete from logloom_private.log_writes a where a.day = p_day;
     -- Comes last: from here on every reader of logloom.logs waits for the commit.
     execute format('drop table if exists logloom.%I', logloom_private.partition_name(p_day));
@@ -122,8 +122,8 @@ begin
 end;
 $$;
 
--- Returns the tenants with records in a day, or with a block that ends in it. Some may have lost
--- their last records shortly before.
+-- Returns the tenants with records in a day, or with a block that ends in it. May include tenants
+-- whose last records were just deleted.
 create function logloom_private.day_tenants(p_day date)
 returns setof text
 language plpgsql

@@ -1,6 +1,6 @@
 -- Seam: deletes everything that tenants have of a day: rows, blocks that end in it, and counts.
--- Returns the tenants that had records, and how many. Uses one statement: records that arrive
--- meanwhile keep their counts.
+-- Returns the tenants that had records, and how many. Uses one statement, so that a record that
+-- arrives meanwhile keeps its count.
 create function logloom_private.forget_tenants_day(
   p_tenant_ids text[],
   p_day date,

@@ -1,5 +1,5 @@
--- Adds the number of deleted records to each tenant's running entry in retention_runs. Its kind is
--- storage while days are dropped because storage is full, or else retention.
+-- Adds the number of deleted records to each tenant's running entry in retention_runs. The entry's
+-- kind is storage while days are dropped because storage is full, or else retention.
 create function logloom_private.note_deletions(
   p_tenant_ids text[],
   p_records bigint[],

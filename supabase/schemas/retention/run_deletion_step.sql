@@ -1,5 +1,5 @@
--- Repeats an erasure that has a note (a file in the archive's bucket) but no row here: the database
--- was restored to an earlier state. Returns true if there was one.
+-- Repeats an erasure that a restore of the database lost: the archive's bucket has its note (a
+-- file), but the database has no row. Returns true if there was such an erasure.
 create function logloom_private.repeat_erasure()
 returns boolean
 language plpgsql
@@ -53,7 +53,7 @@ begin
         'dry_run', false, 'repeated', true
       )
     );
-    -- No new note: the bucket already has it.
+    -- The bucket already has the note, so no new note is written.
     perform logloom_private.begin_archive_erasure(
       v_run.run_id, v_tenant_id, v_run.query_dsl, v_run.requested_at, v_run.ts_from, v_run.ts_to
     );
@@ -66,7 +66,7 @@ begin
 end;
 $$;
 
--- Returns the next erasure: the oldest one of the tenant that was served longest ago. Null if none
+-- Takes the tenant that was served longest ago, and returns its oldest erasure. Null if no erasure
 -- is open, or if the queue still has events from before the erasure.
 create function logloom_private.next_deletion()
 returns uuid
@@ -85,7 +85,7 @@ begin
         and r.requested_at < coalesce(
           (logloom_private.queue_state()).oldest_received_at, 'infinity'
         )
-        -- Skips an erasure that has only the archive left to do.
+        -- Skips an erasure that waits only for files of the archive.
         and not exists (
           select
           from logloom_private.archive_erasures e
@@ -100,7 +100,7 @@ begin
 end;
 $$;
 
--- Ends an erasure: done, or failed with the error.
+-- Ends an erasure: failed with the error if there is one, else done.
 create function logloom_private.finish_deletion(p_run_id uuid, p_error text)
 returns void
 language plpgsql
@@ -110,8 +110,8 @@ declare
   v_run logloom.retention_runs;
   v_archive logloom_private.archive_erasures;
 begin
-  -- The row stays for a day: was_erased_since needs it to discard files that were read before the
-  -- end. A failed erasure blocks nothing any more.
+  -- Keeps the row for a day: was_erased_since needs it to discard files that were read before the
+  -- erasure ended. A failed erasure gets finished_at, too, so it blocks nothing any more.
   update logloom_private.archive_erasures e
   set finished_at = coalesce(e.finished_at, clock_timestamp())
   where e.run_id = p_run_id
@@ -146,7 +146,6 @@ begin
 end;
 $$;
 
--- Deletes the dead letters that match an erasure.
 create function logloom_private.delete_dead_letters(p_run logloom.retention_runs, p_filter text)
 returns integer
 language plpgsql
@@ -274,14 +273,14 @@ begin
     v_more := logloom_private.deletion_step(v_run_id);
   exception
   when connection_exception or admin_shutdown or lock_not_available or disk_full then
-    -- The database or a node cannot do it now. The erasure continues when it can.
+    -- The database or a node cannot delete now. The erasure continues later.
     raise;
   when query_canceled or others then
     v_more := false;
     v_failed := format('The deletion stopped with error %s', sqlstate);
     perform logloom_private.record_job_error('run_deletions', sqlstate, sqlerrm);
   end;
-  -- The files of the archive come last. The erasure is done when they are.
+  -- The archive's files come last. When they are done, the erasure is done.
   if not v_more and (v_failed is not null or logloom_private.end_archive_erasure(v_run_id)) then
     perform logloom_private.finish_deletion(v_run_id, v_failed);
   end if;

@@ -42,7 +42,7 @@ begin
 end;
 $$;
 
--- Ends the day's retention: marks its runs as done and deletes old runs, or notes the first error.
+-- Ends the day's retention: stores p_error, or else marks its runs as done and deletes old runs.
 create function logloom_private.end_retention(p_error text)
 returns void
 language plpgsql
@@ -98,8 +98,8 @@ begin
 end;
 $$;
 
--- Deletes everything that tenants have of a day, for all of them at once. If that fails, deletes it
--- for each tenant alone. So one tenant does not block the others. Returns the first error, or null.
+-- Deletes everything that tenants have of a day, for all tenants at once. If that fails, deletes
+-- for each tenant alone, so one tenant does not block the others. Returns the first error, or null.
 create function logloom_private.forget_expired(p_tenant_ids text[], p_day date, p_today date)
 returns text
 language plpgsql
@@ -223,7 +223,7 @@ as $$
 declare
   v_place logloom_private.retention_place;
   v_limit_day date;
-  -- How often dropping a day is tried, one second apart. Then the next retention tries again.
+  -- Attempts to drop a day, one second apart. If all attempts fail, the next retention tries again.
   v_attempts constant integer := 30;
   v_day date;
   v_outcome text;

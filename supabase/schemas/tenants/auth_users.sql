@@ -1,6 +1,6 @@
--- Returns the confirmed email addresses of users of Supabase Auth. Returns no rows without Supabase
--- Auth (another schema auth counts as none), or if postgres may not read its users. An error would
--- stop a round of alerts.
+-- Returns the confirmed email addresses of users of Supabase Auth. Returns no rows if the project
+-- has no Supabase Auth (its schema auth may be another program's), or if postgres may not read the
+-- users. Does not fail, because an error would stop a round of alerts.
 create function logloom_private.auth_users_by_id(p_user_ids text[])
 returns table (user_id text, email text)
 language plpgsql
@@ -76,8 +76,8 @@ begin
 end;
 $$;
 
--- True if Supabase Auth has this session. Null without Supabase Auth (another schema auth counts as
--- none), or if postgres may not read its sessions.
+-- True if Supabase Auth has this session. Null if the project has no Supabase Auth (its schema auth
+-- may be another program's), or if postgres may not read the sessions.
 create function logloom_private.auth_session_is_there(p_session_id text)
 returns boolean
 language plpgsql

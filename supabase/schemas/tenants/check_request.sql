@@ -1,6 +1,6 @@
 -- PostgREST calls check_request() before every request of the project. Most of these requests do
--- not call Logloom. The function runs as the role of the request, possibly one of the project's
--- own. So the functions that it calls for such a request are granted to PUBLIC.
+-- not call Logloom. The function runs as the role of the request, which may be a role of the
+-- project's own. So PUBLIC may call the functions that check_request() calls for such a request.
 
 -- Returns which operation of Logloom a request with this path and search_path calls; null if it
 -- calls none.
@@ -95,8 +95,8 @@ end;
 $$;
 
 -- PostgREST's pre-request function. Calls the project's own function, then our check. The check
--- ignores requests that do not call our operations. Without a set clause the project's function
--- sees and can change the request's settings, and search_path has the request's schema.
+-- ignores requests that do not call our operations. check_request() has no set clause, so the
+-- project's function can change the request's settings, and search_path has the request's schema.
 create function logloom_private.check_request()
 returns void
 language plpgsql

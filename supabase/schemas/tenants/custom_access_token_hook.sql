@@ -1,6 +1,6 @@
 -- Supabase Auth's custom access token hook. Sets the claim tenant_id to app_metadata.tenant_id, if
--- the user belongs to that tenant. If app_metadata names no tenant, takes the one that the user
--- chose last, or joined first. A user without a tenant gets no claim, and so no access.
+-- the user belongs to that tenant. If app_metadata names no tenant, takes the tenant that the user
+-- chose last, or else joined first. A user without a tenant gets no claim, and so no access.
 create function logloom_private.custom_access_token_hook(event jsonb)
 returns jsonb
 language plpgsql

@@ -40,9 +40,9 @@ begin
 end;
 $$;
 
--- Returns whether a tenant's plan has a feature (saved_searches or alerts), how many it allows, and
--- how many the tenant has. Private ones count. Before its first write a tenant has the default
--- plan.
+-- Returns whether a tenant's plan has a feature (saved_searches or alerts), how many items it
+-- allows, and how many items the tenant has, including private items. Before its first write a
+-- tenant has the default plan.
 create function logloom_private.feature_of(p_tenant_id text, p_feature text)
 returns public.logloom_plan_feature
 language plpgsql

@@ -21,8 +21,8 @@ begin
 end;
 $$;
 
--- Calls the project's own pre-request function; adopt_pre_request() writes this body. Without a set
--- clause the project's function sees and can change the settings of the request.
+-- Calls the project's own pre-request function; adopt_pre_request() writes this body. There is no
+-- set clause, so the project's function sees and can change the settings of the request.
 create function logloom_private.call_host_pre_request()
 returns void
 language plpgsql

@@ -100,8 +100,8 @@ end;
 $$;
 
 -- Returns the tenant that an operation acts for, from caller_tenant(). Raises PT403 for the token
--- of a viewer, or of an OAuth client that may only read. All operations begin with it. Only reading
--- operations make a scope instead.
+-- of a viewer, or of an OAuth client that may only read. Every operation calls it first, except
+-- reading operations, which make a scope instead.
 create function logloom_private.resolve_tenant(p_tenant_id text default null)
 returns text
 language plpgsql

@@ -19,7 +19,7 @@ begin
 end;
 $$;
 
--- Returns the days after which the tenant keeps no record, whatever its retention rules say.
+-- Returns the longest retention in days that a record of the tenant can have.
 create function logloom_private.longest_days(p_tenant_id text)
 returns integer
 language plpgsql
@@ -37,8 +37,8 @@ begin
 end;
 $$;
 
--- Returns the retention that decides how many days share a restored block or a file of the archive.
--- It is one day with retention rules, because records are then kept for different times.
+-- Returns the retention that limits the days of a restored block or a file of the archive. With
+-- retention rules it is one day, because records are then kept for different times.
 create function logloom_private.shared_retention_days(p_tenant_id text)
 returns integer
 language plpgsql
@@ -54,8 +54,8 @@ begin
 end;
 $$;
 
--- Builds SQL for the days that the tenant's first matching rule gives the record l; null if no rule
--- matches.
+-- Builds an SQL expression for the record l: the days of the tenant's first matching rule; null if
+-- no rule matches.
 create function logloom_private.rule_days_sql(p_tenant_id text)
 returns text
 language plpgsql
@@ -104,7 +104,7 @@ begin
   return query
   select
     t.tenant_id,
-    -- The same for all tenants at once.
+    -- Does the same as longest_days(), for all tenants at once.
     p_today - least(
       greatest(coalesce(s.retention_days, p.retention_days_default), s.rules_days_max),
       p.retention_days_max

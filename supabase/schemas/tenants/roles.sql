@@ -13,7 +13,7 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because policies of the tables that it reads call it
+-- definer because policies call it and it reads their tables: as invoker it would call itself
 declare
   v_role text;
   v_required boolean;
@@ -82,8 +82,7 @@ begin
 end;
 $$;
 
--- Raises PT400 if p_role is not a role. Raises PT400 for a viewer without a view, and for another
--- role with one.
+-- Raises PT400 if p_role is not a role, if a viewer has no view, or if another role has a view.
 create function logloom_private.require_member_role(p_role text, p_view_id uuid)
 returns void
 language plpgsql

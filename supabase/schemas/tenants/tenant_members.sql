@@ -1,5 +1,5 @@
--- Locks the members of a tenant until the transaction ends. Changes come one at a time: the last
--- owner stays and the limit holds.
+-- Locks the members of a tenant until the transaction ends. Members change one at a time, so that
+-- the last owner stays and the plan's limit holds.
 create function logloom_private.lock_members(p_tenant_id text)
 returns void
 language plpgsql
@@ -30,7 +30,7 @@ end;
 $$;
 
 -- Changes the role of a member, or removes the member if p_is_removed. Returns the member after the
--- change or before the removal. The last owner stays.
+-- change or before the removal. Raises PT400 if no owner would be left.
 create function logloom_private.change_member(
   p_tenant_id text,
   p_user_id text,
@@ -184,7 +184,7 @@ begin
       perform logloom_private.refuse('tenants.first_member_is_owner');
     end if;
   elsif v_members = 0 then
-    -- From now on the tenant uses roles. This must not lock out the caller.
+    -- From now on the tenant uses roles. Without a role, the caller would be locked out.
     v_caller := logloom_private.require_user_id();
     insert into logloom.tenant_members (tenant_id, user_id, role)
     values (v_tenant_id, v_caller, 'owner');

@@ -62,8 +62,8 @@ create table logloom_private.settings (
   count_dropped boolean not null default false,
   constraint settings_api_pool_size_is_positive check (api_pool_size >= 2),
   constraint settings_notification_open_limit_is_positive check (notification_open_limit >= 1),
-  -- A smaller record would have no room for the note about a cut value. A larger one would not fit
-  -- a page.
+  -- With a lower limit, attrs.logloom_cut has no room in a record. With a higher limit, a record
+  -- does not fit a page.
   constraint settings_max_record_bytes_is_within_bounds check (
     max_record_bytes between 65536 and 8388608
   ),

@@ -36,6 +36,6 @@ comment on type logloom_private.ingest_answer is
   'The answer to a request: body, headers {name: value}, and how many events it added to the queue '
   '(0 for a repeat). status is 200, or 412 with the tenant''s rules.';
 
--- A mask of texts: matches of pattern become [label]. check: the detector card or iban, which also
--- checks digits.
+-- A mask of texts: each match of pattern becomes label. check: "card" or "iban" if a match must
+-- also have the right check digits.
 create type logloom_private.text_mask as (label text, pattern text, flags text, "check" text);

@@ -1,7 +1,7 @@
 -- Deletions of records: by age, according to each tenant's retention, and on request (delete_logs).
 --
--- Both are listed in logloom.retention_runs. Their transactions delete a limited number of records,
--- and a kill loses nothing.
+-- logloom.retention_runs lists all deletions. A transaction deletes a limited number of records. If
+-- a job is killed, its committed transactions are not repeated.
 
 create type public.logloom_retention_run as (
   run_id uuid,
