@@ -4,8 +4,8 @@
 -- can sign in. If your own hook calls Logloom's function, remove that call.
 
 -- step: nothing of the project depends on it
--- For all steps: no object of the project and no temporary type may replace PostgreSQL's own, and
--- names are read as they are printed.
+-- For all steps: no object of the project and no temporary type may replace PostgreSQL's own.
+-- Names are printed without needless quotes, because the steps compare printed names.
 set search_path = pg_catalog, pg_temp;
 set quote_all_identifiers = off;
 do $$
@@ -287,9 +287,9 @@ begin
     execute 'drop type ' || v_name;
   end if;
 
-  -- Drops the extensions that the installation created, unless the project uses them now. Functions
-  -- and jobs name their functions in text, where no dependency shows it. net.http_get( does not
-  -- count for http, and a name that PostgreSQL has, too, counts only with its schema.
+  -- Drops the extensions that the installation created, unless the project uses them now. No
+  -- dependency shows which functions a function or job calls in its text. net.http_get( is no call
+  -- of the extension http. A name that PostgreSQL has, too, counts only with its schema.
   foreach v_name in array v_installation.created_extensions loop
     continue when not exists (select from pg_catalog.pg_extension e where e.extname = v_name);
     select format(

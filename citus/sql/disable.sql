@@ -24,7 +24,7 @@ begin
 end;
 $$;
 
--- Lets this session remove the service from the nodes, too.
+-- Lets this session drop Logloom's objects on the nodes, too.
 create or replace function logloom_citus.leave_nodes()
 returns void
 language plpgsql

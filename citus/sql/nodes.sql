@@ -14,7 +14,6 @@ begin
 end;
 $$;
 
--- Returns whether the tables are sharded.
 create or replace function logloom_citus.is_sharded()
 returns boolean
 language plpgsql
@@ -99,8 +98,8 @@ begin
             pg_get_function_result(p.oid)
           ) ~ format('\m%s\.%s\M', n.nspname, c.relname)
       )
-      -- Also leaves out functions with a composite type that has rows of a table that is not
-      -- sharded: v_types lacks these types.
+      -- Also leaves out functions with a composite type whose members are rows of an unsharded
+      -- table: v_types lacks these types.
       and not exists (
         select
         from unnest(p.proargtypes::oid[] || p.proallargtypes || p.prorettype) o (oid)

@@ -117,7 +117,7 @@ begin
       else 'api_key.changed'
     end,
     v_key.key_id::text,
-    -- Listed one by one: a digest never gets in.
+    -- The members are listed one by one, so a digest never gets in.
     jsonb_build_object('name', v_key.name, 'key_prefix', v_key.key_prefix)
     || case
       when tg_op = 'UPDATE' then logloom_private.changed_members(

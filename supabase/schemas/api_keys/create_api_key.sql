@@ -37,7 +37,6 @@ begin
   ) >= p_times * v_max then
     perform logloom_private.refuse('api_keys.no_room', v_max::text);
   end if;
-  -- The plan's max_api_keys limits the ended keys, too.
   delete from logloom.api_keys k
   where k.tenant_id = v_tenant_id and k.key_id in (
     select o.key_id

@@ -17,7 +17,7 @@ comment on type public.logloom_api_key_usage is
   'Use of an API key. days_since_…: whole days; days_since_last_use is null if the key was never '
   'used. reads: by operation and day, for the last 31 days.';
 
--- Records that a key is used, once a minute.
+-- Records that a key is used, at most once a minute.
 create function logloom_private.note_key_use(p_key logloom.api_keys)
 returns void
 language plpgsql

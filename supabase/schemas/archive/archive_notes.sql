@@ -140,8 +140,8 @@ end;
 $$;
 
 -- Settles the claim of an unknown note that was read. Retention will repeat its erasure. Deletes
--- the parts that the erasure emptied. They would count as missing. If the signature is wrong, or
--- the run_id is not the one in the note's key, only health reports the note.
+-- the parts that the erasure emptied, because they would count as missing. If the signature is
+-- wrong, or the note's key has another run_id, only health reports the note.
 create function logloom_private.settle_recall(
   p_claim logloom_private.archive_claims,
   p_details jsonb

@@ -90,8 +90,8 @@ begin
 end;
 $$;
 
--- Postpones objects that the bucket did not delete, for example because of a hold. The delay grows
--- with the time that the object has been in the list.
+-- Postpones the deletion of objects that the bucket refused to delete, for example because they are
+-- locked. The longer an object has been in the list, the longer is the delay.
 create function logloom_private.put_off_garbage(p_keys text[])
 returns void
 language plpgsql

@@ -35,7 +35,7 @@ begin
 end;
 $$;
 
--- Finds the next records of a pass in the order of ts and id. They fit in one file; there is at
+-- Finds the next records of a pass in the order of ts and id: as many as fit in one file, but at
 -- least one. A hosted function has one second of processor time. So a file has half as many records
 -- as a block, and fewer after each failure. blocks: the block of each record, null for a row.
 -- places: the record's position in the block.

@@ -32,9 +32,9 @@ begin
 end;
 $$;
 
--- Turns files into garbage that are older than their tenant's plan keeps, at most 1000 at a time.
--- If the plan no longer has an archive, files stay. Also deletes old rows about erasures and
--- restores.
+-- If all days of a file are older than archive_days of its tenant's plan, the file becomes garbage:
+-- at most 1000 files at a time. If the plan no longer has an archive, files stay. Also deletes old
+-- rows about erasures and restores.
 create function logloom_private.expire_archive(p_now timestamptz)
 returns void
 language plpgsql
@@ -60,7 +60,7 @@ begin
   insert into logloom_private.archive_garbage (tenant_id, object_key, reason)
   select g.tenant_id, g.object_key, 'expired' from gone g
   on conflict (object_key) do nothing;
-  -- Deletes old erasures that no claim asks for any more.
+  -- Every claim that still exists began after these erasures finished.
   delete from logloom_private.archive_erasures e where e.finished_at < p_now - interval '1 day';
   delete from logloom_private.kept_longer k where k.kept_until < p_now;
 end;

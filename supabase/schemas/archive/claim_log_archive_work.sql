@@ -88,7 +88,7 @@ as $$
 -- definer because no API role reads records or changes the archive
 declare
   v_settings logloom_private.settings;
-  -- Longer than any file takes. After this time another run takes over the work.
+  -- Longer than any file takes. After this time another call takes over the work.
   v_expires_at constant timestamptz := clock_timestamp() + interval '5 minutes';
   v_claim logloom_private.archive_claims;
   v_work json;

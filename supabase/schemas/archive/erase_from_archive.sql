@@ -1,6 +1,6 @@
--- Begins an erasure in the archive. retention/run_deletion_step.sql calls this at the beginning of
--- an erasure, and asks end_archive_erasure at its end. Until the end nothing of the tenant is
--- archived or restored. Files read before the erasure are discarded.
+-- Begins an erasure in the archive. retention/run_deletion_step.sql calls this function when an
+-- erasure begins, and end_archive_erasure when it ends. Meanwhile nothing of the tenant is archived
+-- or restored. Files read before the erasure are discarded.
 create function logloom_private.begin_archive_erasure(
   p_run_id uuid,
   p_tenant_id text,
@@ -25,8 +25,8 @@ begin
 end;
 $$;
 
--- Extends an erasure to the existing files, once the database has no match left. Returns true if no
--- file has a match left, either.
+-- Called when the database has no match left. The first call extends the erasure to the files that
+-- exist then. Returns true if no file has a match left, either.
 create function logloom_private.end_archive_erasure(p_run_id uuid)
 returns boolean
 language plpgsql
@@ -61,7 +61,7 @@ begin
           and p.last_ts >= v_erasure.ts_from and p.first_ts < v_erasure.ts_to
       )
   ) or exists (
-    -- The database does not know what these contain. So the erasure waits until they are deleted.
+    -- Garbage may contain matches. So the erasure waits until all garbage is deleted.
     select from logloom_private.archive_garbage g where g.tenant_id = v_erasure.tenant_id
   ) then
     return false;

@@ -1,6 +1,6 @@
--- Returns the days that share a file with a day of few records. From 28 days of retention on, these
--- are the days of its month; from 7 days on, those of its week. With less, it is only the day
--- itself. Files never have days of two months, because the month is part of a file's key.
+-- Returns the days that share a file with a day of few records: with 28 days of retention or more
+-- the days of its month, with 7 or more the days of its week, with fewer only the day itself. Files
+-- never have days of two months, because the month is part of a file's key.
 create function logloom_private.archive_span(
   p_day date,
   p_retention_days integer,

@@ -1,5 +1,5 @@
--- Settles the claim of a file that was written, read back and found equal. The file is verified
--- unless an erasure has begun.
+-- Settles the claim of a file that was written, read back and found equal. The file becomes
+-- verified, unless an erasure of its records has begun.
 create function logloom_private.settle_write(
   p_claim logloom_private.archive_claims,
   p_details jsonb

@@ -1,5 +1,5 @@
--- Stores the requested records of a file as blocks, except those that still exist. Returns how
--- many.
+-- Stores the requested records of a file as blocks, except records that still exist. Returns how
+-- many it stored.
 create function logloom_private.store_restored(
   p_part logloom.archive_parts,
   p_restore logloom.archive_restores,

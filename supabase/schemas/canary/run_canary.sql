@@ -1,6 +1,6 @@
 -- Calls an edge function with the round's key, as a sender or a reader does. Returns the body of
--- the answer. Raises an error unless the answer is 200 and comes within a second: the lane's other
--- jobs wait.
+-- the answer. Raises an error unless the answer is 200 and comes within a second, because other
+-- jobs wait for this job.
 create function logloom_private.canary_call(p_path text, p_key text, p_body jsonb)
 returns jsonb
 language plpgsql
@@ -87,8 +87,8 @@ begin
 end;
 $$;
 
--- Looks for the round's record in one call. Uses a search until it has found the record, then a
--- tail. Stores when each first found it.
+-- Looks for the round's record in one call: by a search until a search has found it, then by a
+-- tail. Stores when the search and the tail first found the record.
 create function logloom_private.look_for_canary(p_round_id uuid, p_key text)
 returns void
 language plpgsql

@@ -14,7 +14,6 @@ begin
 end;
 $$;
 
--- Returns an event as a record.
 create function logloom_private.event_of(
   p_service text, p_kind text, p_at timestamptz, p_level text, p_msg text, p_attrs jsonb,
   p_user_id text default null
@@ -27,8 +26,8 @@ return jsonb_populate_record(null::logloom_private.own_record, jsonb_build_objec
   'attrs', jsonb_build_object('kind', p_kind) || jsonb_strip_nulls(p_attrs)
 ));
 
--- Stores records. Returns the collector with a note on refused records, or with p_note. The note
--- stays until a read stores something.
+-- Stores records. Returns the collector with a new note: the error if records were refused, else
+-- p_note. The error stays until a read stores something.
 create function logloom_private.store_collected(
   p_collector logloom_private.collectors, p_records logloom_private.own_record[], p_note text
 )

@@ -82,9 +82,9 @@ begin
 end;
 $$;
 
--- Reads failed runs of pg_cron. A run may fail without a time, or with an old one after a restart.
--- So the cursor has the last run read, and the earlier ones that had not ended. Few projects delete
--- old runs: only the last 50000 count.
+-- Reads failed runs of pg_cron. A failed run may have no time or, after a restart, an old time. So
+-- the cursor has the id of the last run read, and the ids of earlier runs that had not ended. Reads
+-- only the last 50000 runs, because few projects delete old runs.
 create function logloom_private.collect_runs(p_collector logloom_private.collectors)
 returns logloom_private.collected
 language plpgsql

@@ -13,8 +13,8 @@ end;
 $$;
 
 -- Stores what was read and moves the cursor, or notes the error. Returns the window to read next;
--- null if nothing is left, the collector is off, or another run has a window. A run's claim ends
--- with its last page, or two minutes after its window was given.
+-- null if nothing is left, the collector is off, or another call of logloom-platform has a window.
+-- A window ends with its last page, or two minutes after it was given.
 create function logloom_private.exchange_window(p_read jsonb)
 returns jsonb
 language plpgsql

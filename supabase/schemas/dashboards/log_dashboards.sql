@@ -1,4 +1,3 @@
--- Returns a dashboard in the shape in which operations return it.
 create function logloom_private.log_dashboard_of(p_row logloom.log_dashboards)
 returns public.logloom_log_dashboard
 language plpgsql

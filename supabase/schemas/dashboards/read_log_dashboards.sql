@@ -21,8 +21,8 @@ end;
 $$;
 
 -- Returns the dashboards that a reader may see: a user's own and shared ones; for a viewer, shared
--- ones; for a portal session, shared ones with in_portal. With p_dashboard_id, returns only this
--- one of them.
+-- ones; for a portal session, shared ones with in_portal. p_dashboard_id: returns only this
+-- dashboard.
 create function logloom_private.shown_dashboards(
   p_scope logloom_private.reading_scope,
   p_dashboard_id uuid default null

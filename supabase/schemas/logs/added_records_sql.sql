@@ -1,7 +1,7 @@
 -- Builds the statements that add and remove records, together with their counts, days and write
--- sequences. Only forget_tenants_day does not use them. There is no trigger: a sharded table allows
--- none, and a new table could lack it. The statements only add rows to the counts; a removal adds
--- negative counts. So two statements never wait for the same row. A job sums the rows up.
+-- sequences. Only forget_tenants_day does not use them. There is no trigger, because a sharded
+-- table allows none and a new table could lack it. The statements only add rows to the counts; a
+-- removal adds negative counts. So two statements never wait for the same row. A job sums up rows.
 
 -- At most this many services of a tenant are counted separately in a minute.
 create function logloom_private.max_counted_services()
@@ -19,8 +19,8 @@ stable
 -- Sorting by bytes takes a third of the time of sorting in the collation of the database.
 return format(
   $query$
-    -- A name longer than 200 characters is counted with others. So are services after the minute's
-    -- first max_counted_services().
+    -- Services with a name longer than 200 characters are counted together with all services after
+    -- the minute's first max_counted_services().
     select
       a.tenant_id, a.minute, case when not a.is_other then a.service end as service, a.level,
       a.is_other, sum(a.events)::bigint as events

@@ -16,7 +16,7 @@ begin
     limit p_limit
     for update skip locked
   );
-  -- Asks again now that the views are locked: something may have been bound to one meanwhile.
+  -- Checks again now that the views are locked: a stream or rule may use a view since.
   delete from logloom.log_views v
   where v.view_id = any (v_unused)
     and not exists (select from logloom.log_streams s where s.view_id = v.view_id)
@@ -141,7 +141,7 @@ begin
   if logloom_private.usable_id(p_customer) is null then
     perform logloom_private.refuse('portal.customer_is_invalid');
   end if;
-  -- A round of alerts locks rules in its own order. So this waits until its step is done.
+  -- Waits for the current step of an alert round, because the round locks rules in another order.
   begin
     v_wait := logloom_private.limit_lock_wait('5 s');
     perform
@@ -150,7 +150,7 @@ begin
   exception when lock_not_available then
     perform logloom_private.refuse_for_now(5, 'portal.round_is_running');
   end;
-  -- Sessions create things only while they hold the tenant.
+  -- A session locks the tenant while it creates a thing.
   perform from logloom.tenants t where t.tenant_id = v_tenant_id for no key update;
   with ended as (
     update logloom.portal_sessions s
@@ -182,7 +182,7 @@ begin
   get diagnostics v_ended.rules = row_count;
   delete from logloom.log_views v
   where v.tenant_id = v_tenant_id and v.view_id = any (v_views);
-  -- All messages are locked before the first one changes its alert: a delivery does the same.
+  -- Locks all messages before any alert is changed, as a delivery does.
   v_messages := array(
     select n.notification_id
     from logloom_private.notifications n

@@ -1,6 +1,6 @@
 -- Calls an operation in a scope and returns its answer as PostgREST would write it. p_parameters:
--- the parameters by name. Operations of customers exist only for portal sessions, and only those
--- whose parts name the operation may call it.
+-- the parameters by name. Operations of customers exist only for portal sessions. A session may
+-- call them only if its parts name them.
 create function logloom_private.read_in_scope(
   p_scope logloom_private.reading_scope,
   p_operation text,

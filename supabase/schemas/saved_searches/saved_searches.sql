@@ -1,4 +1,3 @@
--- Returns a saved search as operations return it.
 create function logloom_private.saved_search_of(p_row logloom.saved_searches)
 returns public.logloom_saved_search
 language sql
@@ -167,7 +166,6 @@ begin
     perform logloom_private.check_query(p_query_dsl);
   end if;
   perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
-  -- An empty description or category is stored as null.
   update logloom.saved_searches s
   set
     name = coalesce(logloom_private.trim_space(p_name), s.name),

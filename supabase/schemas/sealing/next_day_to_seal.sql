@@ -38,11 +38,11 @@ begin
 end;
 $$;
 
--- Returns the days whose records of a tenant are sealed together. p_day is alone if it has
--- seal_day_records. Otherwise these are the small days of its week or, if they have too few
--- records, of its month. The week or month must be over. Only the first of these days returns the
--- list: its pass seals all of them. Null: the records stay rows. Only records with p_kept_days
--- count. are_small: true if these are small days that are sealed together.
+-- Returns the days whose records of a tenant are sealed together with p_day. A day with
+-- seal_day_records is sealed alone. Otherwise these are the small days of its week or, if they have
+-- too few records, of its month. The week or month must be over. Returns null if the records stay
+-- rows, or if p_day is not the first of these days: the first day's pass seals all of them. Only
+-- records with p_kept_days count. are_small: true if the list is of small days.
 create function logloom_private.days_to_seal_together(
   p_tenant_id text,
   p_day date,

@@ -76,9 +76,9 @@ begin
 end;
 $$;
 
--- Makes one block from the tenant's oldest records of the days with p_kept_days, and deletes their
--- rows. Uses this transaction. Returns the number of records. p_holds_counts: also removes the
--- records from the counts.
+-- Makes one block from the tenant's oldest records of p_days that are kept for p_kept_days, and
+-- deletes their rows. Uses this transaction. Returns the number of records. p_holds_counts: also
+-- removes the records from the counts.
 create function logloom_private.seal_block(
   p_tenant_id text,
   p_days date[],
@@ -151,8 +151,8 @@ end;
 $$;
 
 -- Turns the blocks of a tenant's day back into rows, in this transaction. Returns their number. If
--- a block spans several days, all its days become rows. Sealing makes blocks of the rows again if
--- the tenant's compression is not false.
+-- a block spans several days, all its days become rows. Unless the tenant's compression is false,
+-- sealing makes blocks of the rows again.
 create function logloom_private.unseal_day(p_tenant_id text, p_day date)
 returns bigint
 language plpgsql

@@ -122,7 +122,7 @@ begin
     order by c.block_id desc
     limit 1;
     -- Records that are kept for different numbers of days have different blocks. Begins with the
-    -- last block's number: any other may cost a scan of all remaining rows.
+    -- number of days of the newest block: another number may cost a scan of all remaining rows.
     for v_kept_days in
       select k.days
       from (

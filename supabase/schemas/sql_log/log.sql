@@ -1,5 +1,5 @@
--- Whose records a transaction logs. key: a hash of what decides the rest. creates_tenant: whether
--- the first record creates the tenant.
+-- Whose records a transaction logs. key: a hash of all inputs on which the other members depend.
+-- creates_tenant: whether the first record creates the tenant.
 create type logloom_private.sql_caller as (
   key bigint, tenant_id text, creates_tenant boolean, user_id text, req_id text, max_records integer
 );
@@ -88,7 +88,7 @@ declare
     substring(current_setting('logloom.sql_log_left_out', true) from '^\d{1,9}$');
   v_is_count boolean;
 begin
-  -- 1. Who is calling. Kept for the transaction, because this takes longer than the rest.
+  -- 1. Who is calling. Stored for the transaction, because finding the caller takes longest.
   if v_caller.key is distinct from v_key then
     v_caller := logloom_private.sql_caller(v_key, p_tenant_id, v_function);
     perform set_config('logloom.sql_log_caller', v_caller::text, true);
@@ -97,8 +97,8 @@ begin
     return;
   end if;
 
-  -- 2. How many records the transaction has logged. A rollback to a savepoint also takes the
-  -- numbers back.
+  -- 2. How many records the transaction has logged. A rollback to a savepoint also restores these
+  -- numbers.
   v_is_count := v_rows >= v_caller.max_records;
   if v_is_count then
     perform set_config('logloom.sql_log_left_out', (coalesce(v_left_out, 0) + 1)::text, true);
@@ -112,7 +112,7 @@ begin
     perform set_config('logloom.sql_log_rows', (coalesce(v_rows, 0) + 1)::text, true);
   end if;
 
-  -- 3. The record. Its limits apply when it is moved. Here a row is only kept from being huge.
+  -- 3. The record. Its limits apply when it is moved. Here only huge values are cut.
   if pg_column_size(p_attrs) > v_max_bytes or octet_length(p_attrs::text) > v_max_bytes then
     p_attrs := jsonb_build_object('logloom_cut', jsonb_build_object('attrs', v_max_bytes));
   elsif jsonb_typeof(p_attrs) <> 'object' then
@@ -133,8 +133,8 @@ begin
 end;
 $$;
 
--- Makes the record of a transaction that left out some, when it ends. If SET CONSTRAINTS runs this
--- earlier, the next record that is left out begins another count.
+-- Runs when a transaction ends: its last row then says how many records were left out. If SET
+-- CONSTRAINTS runs the trigger earlier, the next record that is left out begins a new count.
 create function logloom_private.count_left_out()
 returns trigger
 language plpgsql

@@ -20,7 +20,7 @@ begin
 end;
 $$;
 
--- Writes an audit event for each change of a stream. An update that changes nothing is none.
+-- Writes an audit event for each change of a stream. An update that changes nothing writes none.
 create function logloom_private.audit_log_streams()
 returns trigger
 language plpgsql

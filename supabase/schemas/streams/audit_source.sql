@@ -1,5 +1,5 @@
--- A stream of the source audit sends the audit trail: the linked events of a day, then its digest.
--- Its position counts places. The place of a day's digest is position 0 of the next day.
+-- Returns an audit event's place: the position of a stream of the source audit that sends it. A
+-- stream sends the events of a day, then the day's digest, which has position 0 of the next day.
 create function logloom_private.audit_place(p_day date, p_position bigint)
 returns bigint
 language sql

@@ -11,8 +11,8 @@ language sql
 immutable
 return interval '72 hours';
 
--- Returns how long a stream waits after p_attempts attempts: a back-off, but at least as long as
--- the receiver asks. It ends at the latest when the stream would be paused.
+-- Returns how long a stream waits after p_attempts attempts: a back-off, or p_retry_after seconds
+-- if that is longer, but at most stream_gives_up_after().
 create function logloom_private.stream_delay(p_attempts integer, p_retry_after integer)
 returns interval
 language sql
@@ -62,7 +62,7 @@ begin
 end;
 $$;
 
--- Notes the records that the receiver refused as failures. Keeps a stream's newest thousand.
+-- Adds the refused records to log_stream_failures. Keeps the newest thousand of a stream.
 create function logloom_private.note_refused_records(
   p_stream logloom.log_streams,
   p_refused jsonb,
@@ -98,8 +98,8 @@ begin
 end;
 $$;
 
--- Ends a batch of which the receiver accepted p_took records. If p_took is 0, this is not a
--- success. A hundred refused records in a row are not at fault themselves, so the stream is paused.
+-- Ends a batch of which the receiver accepted p_took records; 0 is no success. Pauses the stream
+-- after a hundred refused records in a row, because then the records are hardly the cause.
 create function logloom_private.end_answered_batch(
   p_stream logloom.log_streams,
   p_took integer,
@@ -179,7 +179,7 @@ begin
 end;
 $$;
 
--- Settles a delivered batch, of which the receiver refused p_refused and p_rejected records.
+-- Settles a delivered batch. p_rejected: how many records were refused besides those in p_refused.
 create function logloom_private.settle_delivered(
   p_stream logloom.log_streams,
   p_status integer,

@@ -50,7 +50,6 @@ begin
 end;
 $$;
 
--- Lists the members of a config, by kind.
 create function logloom_private.stream_config_members()
 returns table (name text, kinds text[], is_needed boolean, pattern text)
 language plpgsql
@@ -82,7 +81,6 @@ begin
 end;
 $$;
 
--- Returns the names of the secrets that a kind uses.
 create function logloom_private.stream_secret_names(p_kind text)
 returns text[]
 language sql

@@ -90,7 +90,7 @@ end;
 $$;
 
 -- Raises PT400 if the plan, or the session of a customer, allows no further stream, and PT403 if an
--- admin stopped a stream of the customer. The caller holds the tenant.
+-- admin stopped a stream of the customer. The caller has locked the tenant.
 create function logloom_private.require_room_for_stream(p_scope logloom_private.reading_scope)
 returns void
 language plpgsql

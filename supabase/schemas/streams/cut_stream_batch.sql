@@ -1,6 +1,6 @@
 -- Reads the records after a stream's position: the records of its current batch again, or as many
--- as fit in a new batch. Each pass of the loop covers more of the writer's steps than the last,
--- until the deadline. The query was tested on every record before the returned end.
+-- as fit in a new batch. Until the deadline, each pass of the loop covers more of the writer's
+-- steps than the pass before. The query was tested on every record before the returned end.
 create function logloom_private.cut_stream_batch(
   p_stream logloom.log_streams,
   p_query logloom_private.compiled_query
@@ -95,7 +95,7 @@ begin
     v_batch.end_id := null;
     v_first := v_step_last + 1;
     v_id := null;
-    -- Sealed records beyond these bytes were not read.
+    -- The loop ends after v_bytes, because sealed records beyond these bytes were not read.
     v_bytes := v_bytes - greatest(logloom_private.answered_bytes(v_found), v_size);
     v_steps := v_steps * 4;
     exit when v_bytes <= 0 or clock_timestamp() > v_deadline;

@@ -1,5 +1,5 @@
--- Returns a stream as operations show it. Sessions do not see its view and maker, nor that it waits
--- because of records that are not theirs.
+-- Returns a stream as operations show it. Sessions do not see its view and maker. They see its lag
+-- only if a batch waits or the stream fails: otherwise records of others may have caused the lag.
 create function logloom_private.log_stream_of(
   p_scope logloom_private.reading_scope,
   p_row logloom.log_streams
@@ -38,8 +38,8 @@ begin
 end;
 $$;
 
--- Raises PT409 if another stream has this name: of the tenant itself, or of the same customer. The
--- caller holds the tenant. p_stream_id: the stream that gets the name, if it exists already.
+-- Raises PT409 if another stream of the same customer, or of the tenant itself, has this name. The
+-- caller has locked the tenant. p_stream_id: the stream that gets the name; null if it is new.
 create function logloom_private.require_free_stream_name(
   p_tenant_id text,
   p_customer text,

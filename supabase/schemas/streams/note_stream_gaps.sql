@@ -59,9 +59,9 @@ begin
 end;
 $$;
 
--- Records a gap if retention deletes records of a day that the stream's query finds and that it has
--- not sent yet. Most streams have sent all of the day: that is known without the query. A damaged
--- block cannot tell what it had.
+-- Called before retention deletes a day. Records a gap if the stream's query finds records of the
+-- day that were not sent. Looks for unsent records without the query first, because most streams
+-- have none. A damaged block counts as a gap, because its records cannot be read.
 create function logloom_private.note_gap(p_stream logloom.log_streams, p_day date)
 returns void
 language plpgsql

@@ -19,8 +19,8 @@ begin
 end;
 $$;
 
--- Mails the owners of the tenant about a stream. About a customer's stream, only if it lost its
--- maker: its receiver is the customer's matter.
+-- Mails the owners of the tenant about a stream. If the stream belongs to a customer, mails only
+-- when it lost its maker, because the customer is responsible for the receiver.
 create function logloom_private.mail_stream_owners(
   p_stream logloom.log_streams,
   p_type text,
@@ -60,8 +60,8 @@ begin
 end;
 $$;
 
--- Runs when a member is removed or gets another role. Pauses the streams, and the rules of
--- customers, that read with their rights. So these stay paused if the member returns.
+-- Runs when a member is removed or gets another role. Pauses the streams and the customers' rules
+-- that read with the member's rights. They stay paused if the member returns.
 create function logloom_private.pause_things_of_member()
 returns trigger
 language plpgsql

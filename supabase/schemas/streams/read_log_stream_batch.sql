@@ -90,7 +90,7 @@ declare
   v_noted bigint;
 begin
   if p_end is not null and p_stream.source = 'audit' then
-    -- note_new_writes compares the positions of audit streams, so it misses no event.
+    -- note_new_writes compares an audit stream's position with stream_end, so it misses no event.
     v_noted := p_end;
   elsif p_end is not null then
     select r.noted_through into v_noted from logloom_private.stream_round r for share;

@@ -42,7 +42,7 @@ end;
 $$;
 
 -- Records the outcome of a batch. A success counts from any claim, a failure only from the current
--- one. Returns true if the sender still holds the claim.
+-- claim. Returns true if the sender still has the claim.
 create function logloom_private.settle_stream_batch(
   p_stream_id uuid,
   p_claim_id uuid,

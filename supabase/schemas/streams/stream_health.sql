@@ -1,5 +1,5 @@
 -- The health check of streams: degraded if a stream was paused recently because its receiver failed
--- for long, or if streams lag. It does not say whose streams. Those of customers do not count.
+-- for long, or if streams lag. Names no tenant. Streams of customers do not count.
 create function logloom_private.stream_health(p_now timestamptz)
 returns jsonb
 language plpgsql

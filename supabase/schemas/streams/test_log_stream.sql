@@ -1,5 +1,5 @@
--- Requests that the stream sends one test record, even if it is paused or disabled. Tests of all
--- streams of a customer count together, also of deleted ones.
+-- Requests that the stream sends one test record, even if it is paused or disabled. Raises PT429
+-- soon after another test. For a customer, a test of any stream counts, even of a deleted stream.
 create function logloom_private.request_stream_test(
   p_scope logloom_private.reading_scope,
   p_stream_id uuid,

@@ -62,8 +62,8 @@ declare
   v_is_same boolean;
 begin
   if p_name is not null then
-    -- While the tenant is held, nobody else gives a name. It is held before the stream, as
-    -- everywhere.
+    -- While the tenant is locked, no other stream gets the name. The tenant is always locked before
+    -- a stream.
     perform logloom_private.hold_tenant(v_tenant_id);
   end if;
   v_row := logloom_private.locked_stream(v_scope, p_stream_id);

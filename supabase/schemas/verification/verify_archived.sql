@@ -63,9 +63,9 @@ end;
 $$;
 
 -- Compares the files of a tenant's archived day with the database's records that count as archived.
--- Days that share these files are included. A file may have more records than the database, because
--- retention deletes records that the archive keeps. Only a single day that
--- retention and restores left alone must have equal numbers. Everything is read in one snapshot: an
+-- Days that share these files are included. Files may have more records than the database, because
+-- retention deletes records that the archive keeps. The numbers must be equal only for a single day
+-- that retention and restores have not changed. Everything is read in one snapshot, because an
 -- erasure changes the database first, then the files.
 create function logloom_private.verify_archived(
   p_verification_id bigint,

@@ -1,4 +1,4 @@
--- Verifies the next block. Returns false if all blocks are verified.
+-- Returns false if all blocks are verified.
 create function logloom_private.verify_next_block(p_verification logloom_private.verifications)
 returns boolean
 language plpgsql
@@ -192,7 +192,6 @@ begin
     return null;
   end if;
   if logloom_private.verify_on() then
-    -- The pause is four times as long as the step took.
     return greatest(
       interval '10 milliseconds', 4 * (clock_timestamp() - v_started_at)
     );

@@ -1,5 +1,5 @@
 -- Returns how long flip_queue and meter_queue wait for running enqueues. Meanwhile new enqueues
--- wait, too. If the wait is too long, a later run does the work.
+-- wait, too. If the time is not enough, a later step does the work.
 create function logloom_private.enqueue_wait()
 returns interval
 language sql
@@ -49,7 +49,7 @@ begin
       perform logloom_private.restore_lock_wait(v_lock_wait);
       v_has_emptied := true;
     exception when lock_not_available then
-      -- A session is reading the slot. A later run empties it.
+      -- A session is reading the slot. A later step empties it.
       continue;
     end;
   end loop;

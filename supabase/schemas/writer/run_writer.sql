@@ -45,7 +45,7 @@ begin
     perform logloom_private.record_job('run_writer', v_started_at);
     return row(v_moved, false);
   end if;
-  -- This runs in its own transaction, because enqueues wait until a flip is committed.
+  -- A call that flips moves nothing, because enqueues wait until the flip is committed.
   perform logloom_private.empty_moved_slots();
   if logloom_private.flip_queue() then
     return row(0, false);

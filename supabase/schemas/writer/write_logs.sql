@@ -129,9 +129,9 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- If no event arrived, this nearly always returns here. A flip waits for running enqueues, so an
-  -- open slot has no batch below moved_through. A batch that gets its number later is seen next
-  -- time.
+  -- If no event arrived, this nearly always returns here. A flip waits for running enqueues, so all
+  -- batches of the open slot have numbers above moved_through. The next step sees batches that get
+  -- their numbers after this query.
   if exists (
     select
     from logloom_private.queue_pointer p, logloom_private.queue_batch_id b

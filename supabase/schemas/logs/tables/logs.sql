@@ -23,8 +23,8 @@ create table logloom.logs (
 )
 partition by range (ts);
 
--- Finds new records: they may have any ts, but are at the end of their partition. Ranges of 4 MB:
--- even at full speed, autovacuum remembers all requests for summaries.
+-- Finds new records: they may have any ts, but are at the end of their partition. Ranges have 4 MB,
+-- so that autovacuum has room for all requests for summaries, even at full speed.
 create index logs_write_seq_idx on logloom.logs
 using brin (write_seq) with (pages_per_range = 512, autosummarize = on);
 

@@ -1,6 +1,6 @@
 -- Records that SQL has logged, until a step moves them and deletes their rows. While a transaction
 -- holds an old snapshot, vacuum cannot remove these dead rows. Steps skip them: sql_log_place says
--- where the others begin. TRUNCATE, as for the queue's slots, would wait for every transaction that
+-- where live rows begin. TRUNCATE, as for the queue's slots, would wait for every transaction that
 -- has logged.
 create table logloom_private.sql_log (
   xact_id xid8 not null default pg_current_xact_id(),
@@ -30,7 +30,7 @@ comment on table logloom_private.sql_log_place is
   'Which rows of sql_log may not be moved yet: those of transactions from xact_from on, and those '
   'of open_xacts.';
 
--- The minute is in the key: a step never waits for a round that takes earlier minutes.
+-- The minute is in the key: a step never waits for an alert round, which takes earlier minutes.
 create table logloom_private.late_sql_logs (
   tenant_id text,
   noted_at timestamptz,
