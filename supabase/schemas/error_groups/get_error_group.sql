@@ -284,7 +284,7 @@ end;
 $$;
 
 comment on function public.get_error_group(text, uuid, timestamptz) is
-  'An error group with its course, releases, tags, newest records and stack. p_fingerprint names '
-  'the group, or p_id one of its records (faster with p_ts, its time). In a view, the answer comes '
-  'from the newest 2000 errors of the last 24 hours. Errors: PT400, PT401, PT403, PT404, PT408, '
-  'PT429.';
+  'An error group with its records over time, releases, tags, newest records and stack. '
+  'p_fingerprint names the group, or p_id one of its records (faster with p_ts, its time). In a '
+  'view, the answer comes from the newest 2000 errors of the last 24 hours. Errors: PT400, PT401, '
+  'PT403, PT404, PT408, PT429.';

@@ -254,10 +254,10 @@ comment on function public.list_error_groups(
   text, text[], text, text, text, text, text, text, text, integer, text
 ) is
   'Error groups of the tenant. p_state: any of new, regressed, open, resolved, ignored (default: '
-  'the first three). p_service: empty for groups without a service. p_first_release: first seen '
-  'in this release. p_assigned_to: user_id or email address, empty for nobody. p_new_since: '
-  'became new or regressed since. p_ts_from, p_ts_to: seen in this range. p_order: priority (new '
-  'and regressed first, the default), last_seen, first_seen or records; each falls. p_limit: 1 to '
-  '1000 (default 100). p_after: fingerprint of the last item of the page before. In a view, '
+  'the first three). p_service: empty for groups without a service. p_first_release: first seen in '
+  'this release. p_assigned_to: user_id or email address, empty for nobody. p_new_since: became '
+  'new or regressed since. p_ts_from, p_ts_to: seen in this range. p_order: priority (new and '
+  'regressed first, the default), last_seen, first_seen or records, the highest first. p_limit: 1 '
+  'to 1000 (default 100). p_after: fingerprint of the last item of the page before. In a view, '
   'groups are made from the newest 10,000 errors of the range (default: 24 hours). Errors: PT400, '
   'PT401, PT403, PT408, PT429.';

@@ -159,7 +159,7 @@ $$;
 
 comment on function public.set_log_plans(jsonb, text[], boolean) is
   'For service_role. Makes plans as documents {type: plans, name, fields} describe them: name is '
-  'the plan_id, fields are columns of logloom.plans. A column that is left out stays. '
-  'Deletes p_deleted_ids. Returns {changes, plans}: what differs, and all plans after the call. '
-  'p_dry_run: true by default; false changes them. Errors: PT400, PT403, PT409 (a tenant has the '
-  'plan), PT429.';
+  'the plan_id, fields are columns of logloom.plans. A column that is left out stays. Deletes '
+  'p_deleted_ids. Returns {changes, plans}: what differs, and all plans after the call. p_dry_run: '
+  'true by default; false makes the changes. Errors: PT400, PT403, PT409 (a tenant has the plan), '
+  'PT429.';

@@ -21,11 +21,11 @@ comment on type logloom_private.lock_name is
   'The advisory locks of Logloom, and what the holder does. deletion: seals or deletes records of '
   'past days. writer: adds records or moves the queue. partitions: creates or drops a day. '
   'log_counts: adds up or deletes counts. queue: enqueues (shared) or switches the slot '
-  '(exclusive). notifications, streams, archive: claims work. Claims are made one at a time: '
-  'limits hold. Some locks have a second key, a hash of the lane or the tenant. lane: one worker '
-  'in a lane. alerts: one evaluator of a tenant''s rules. delete_logs: one new deletion of a '
-  'tenant at a time. members: one change of a tenant''s members at a time. notifications: one test '
-  'or confirmation of a tenant''s address at a time. errors: counts errors in their groups. A '
+  '(exclusive). notifications, streams, archive: claims work. Only one claim is made at a time, so '
+  'that limits hold. Some locks have a second key, a hash of the lane or the tenant. lane: one '
+  'worker in a lane. alerts: one evaluator of a tenant''s rules. delete_logs: one new deletion of '
+  'a tenant at a time. members: one change of a tenant''s members at a time. notifications: one '
+  'test or confirmation of a tenant''s address at a time. errors: counts errors in their groups. A '
   'deletion that subtracts errors takes it after its own. audit: links audit events. files: one '
   'change of a tenant''s files at a time.';
 

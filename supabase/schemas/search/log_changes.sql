@@ -274,5 +274,5 @@ comment on function public.log_changes(text, text, text, integer, text, text) is
   'p_before_to) to [p_ts_from, p_ts_to). These are message patterns and field values that are new, '
   'gone, grown or shrunk, the most significant first. Chance alone would explain a change once in '
   'a thousand times. The default of the range before: as long as the range, and directly before '
-  'it. If the range before contains the range, only the rest of it is compared. p_limit 1 to 100 '
-  '(default 20). Errors: PT400, PT401, PT408, PT429.';
+  'it. If the range before contains the range, only the part outside the range is compared. '
+  'p_limit 1 to 100 (default 20). Errors: PT400, PT401, PT408, PT429.';

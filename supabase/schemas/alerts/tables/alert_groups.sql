@@ -34,7 +34,7 @@ create index alert_groups_unfilled_idx on logloom_private.alert_groups (group_id
 where write_seq is null;
 
 comment on table logloom_private.alert_groups is
-  'A group of a tenant''s rules that read the same records, so that they share partial values. The '
-  'values are complete for records up to write_seq, from (filled_from, filled_id) on. If these are '
-  'null, the group must be filled. A group without a filter has no partial values: its rules read '
-  'their windows.';
+  'A group of a tenant''s rules that read the same records and use the same partial values. The '
+  'values include all records from (filled_from, filled_id) on, up to write_seq. If these columns '
+  'are null, the group has no values yet. A group without a filter has no partial values: its '
+  'rules read their windows.';

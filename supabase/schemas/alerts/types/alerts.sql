@@ -128,7 +128,8 @@ create type logloom_private.alert_reading as (
 );
 
 comment on type logloom_private.alert_reading is
-  'How many records were read, newest first; the oldest of them; whether no older one is left.';
+  'How many records were read, newest first. Also the oldest record that was read, and whether no '
+  'older record is left.';
 
 create type logloom_private.alert_band as (
   window_end timestamptz,

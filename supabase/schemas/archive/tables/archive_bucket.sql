@@ -37,8 +37,8 @@ comment on column logloom_private.archive_bucket.compared_through is
   'running.';
 
 comment on column logloom_private.archive_bucket.restored_at is
-  'When compare_archive_anew() last ran, after a restore. Files that the bucket had then and the '
-  'database does not know are newer than the restored state. They are kept.';
+  'When compare_archive_anew() last ran, after a restore. Files that the bucket had at this time, '
+  'but that the database does not know, are newer than the restored state. They are kept.';
 
 comment on column logloom_private.archive_bucket.note_key is
   'Signs the notes of erasures: access to the bucket is not enough to erase records here.';

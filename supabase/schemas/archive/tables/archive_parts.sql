@@ -42,8 +42,8 @@ comment on table logloom.archive_parts is
   'equal to the database''s records. missing: no longer in the bucket.';
 
 comment on column logloom.archive_parts.number is
-  'Numbers the parts in the order in which they were created. An erasure checks the parts up to a '
-  'number.';
+  'Numbers the parts in the order in which they were created. An erasure checks the parts up to '
+  'parts_through.';
 
 comment on column logloom.archive_parts.write_seq is
   'The greatest write sequence that the part''s records may have. Restored records get it.';
@@ -154,8 +154,9 @@ create table logloom_private.archive_erasures (
 create index archive_erasures_tenant_id_idx on logloom_private.archive_erasures (tenant_id);
 
 comment on table logloom_private.archive_erasures is
-  'Erasures in the archive. An erasure checks the files up to parts_through. This is set when the '
-  'database has no match left. Until the erasure is done, nothing of the tenant is archived.';
+  'Erasures in the archive. An erasure checks the files up to parts_through. parts_through is set '
+  'when the database has no match left. Until the erasure is done, nothing of the tenant is '
+  'archived.';
 
 comment on column logloom_private.archive_erasures.noted_at is
   'When the bucket got the erasure''s note, or when the erasure turned out to need none. Null: the '

@@ -86,9 +86,9 @@ comment on column logloom_private.blocks.format is
   'How the block is stored: one of logloom_private.block_formats().';
 
 comment on column logloom_private.blocks.holds_counts is
-  'True: logloom_private.log_counts does not count these records. Queries read the block to count '
-  'them. For tenants with few records a day. False: log_counts counts the records, and all are of '
-  'one day.';
+  'True, for tenants with few records a day: logloom_private.log_counts does not count these '
+  'records. Queries read the block to count them. False: log_counts counts the records, and all '
+  'are of one day.';
 
 comment on column logloom_private.blocks.checksum is
   'logloom_private.block_checksum of the block and its columns.';

@@ -10,7 +10,7 @@ begin
       values
         ('api_pool_size',
           'Connections of PostgREST (its db-pool); searches use half of them. Set it to the '
-          'number of your project.'),
+          'size of your project''s pool.'),
         ('search_free_time',
           'After this time a search continues only in a scan slot (concurrent_scans). Raise it '
           'where short searches queue behind long ones.'),

@@ -103,7 +103,8 @@ comment on column logloom.log_streams.query_dsl is
   'The query for the records to send, without stages. Null: all records.';
 
 comment on column logloom.log_streams.source is
-  'logs, or audit: the audit trail. Then positions are its places (logloom_private.audit_place).';
+  'logs, or audit (the audit trail). Positions of an audit stream are places in the trail '
+  '(logloom_private.audit_place).';
 
 comment on column logloom.log_streams.config is
   'The destination, in the form that its kind needs. Contains no secrets.';

@@ -87,8 +87,8 @@ comment on column logloom.portal_sessions.parts is
   'and the operations that the view names.';
 
 comment on column logloom.portal_sessions.variables is
-  'Values of dashboards'' variables by name. The reader of the session cannot choose others in the '
-  'page, but can in own requests: only query_dsl limits what they see.';
+  'Values of dashboards'' variables by name. The page offers no other values, but a request with '
+  'the session''s token can use any. Only the view and query_dsl limit what the customer sees.';
 
 comment on column logloom.portal_sessions.last_used_at is
   'Exact to the minute, because it is updated once a minute and not for each request.';

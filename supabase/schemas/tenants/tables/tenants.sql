@@ -61,8 +61,8 @@ comment on column logloom.tenant_settings.retention_days is
   'May be above the limit of the plan after a change of plan. The limit then applies.';
 
 comment on column logloom.tenant_settings.rules_days_max is
-  'The most days that a retention rule keeps or kept. Null: no rules, and all days before their '
-  'removal are gone.';
+  'The longest retention of the tenant''s rules, including replaced and removed rules. Null: there '
+  'are no rules, and no records from before their removal are left.';
 
 create table logloom_private.tenant_deletions (
   deletion_id uuid primary key default gen_random_uuid(),
