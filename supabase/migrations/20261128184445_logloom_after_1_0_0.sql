@@ -2047,7 +2047,7 @@ begin
     where d.tenant_id = p_tenant_id and d.finished_at is null;
   end if;
   if v_deletion.deletion_id is null then
-    -- resolve_tenant_to_change would advise to leave the id out. Here it is required.
+    -- Unlike resolve_tenant_to_change, does not advise to leave the id out: here it is required.
     if not logloom_private.is_service_role()
       and p_tenant_id <> logloom_private.resolve_tenant_to_change()
     then
@@ -2147,10 +2147,10 @@ CREATE OR REPLACE FUNCTION logloom_private.action_needs()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- Logloom itself sets logloom_… and sample_rate.
+  -- Logloom itself sets logloom_… and sample_rate, so rules may not.
   v_name constant text := '(%1$s like_regex "^[^[:cntrl:]]{1,200}$" && '
     '!(%1$s starts with "logloom_") && %1$s != "sample_rate")';
-  -- Unlike comparisons, type() does not look into arrays.
+  -- Checks the type, because a comparison alone would also look into an array.
   v_target constant text := '(%1$s.f.type() == "string" && %1$s.f == $fields[*] && !exists(%1$s.a)'
     ' || %1$s.a.type() == "string" && ' || replace(v_name, '%1$s', '%1$s.a')
     || ' && !exists(%1$s.f))';
@@ -2306,7 +2306,7 @@ declare
     substring(current_setting('logloom.sql_log_left_out', true) from '^\d{1,9}$');
   v_is_count boolean;
 begin
-  -- 1. Who is calling. Kept for the transaction, because this takes longer than the rest.
+  -- 1. Who is calling. Stored for the transaction, because finding the caller takes longest.
   if v_caller.key is distinct from v_key then
     v_caller := logloom_private.sql_caller(v_key, p_tenant_id, v_function);
     perform set_config('logloom.sql_log_caller', v_caller::text, true);
@@ -2315,8 +2315,8 @@ begin
     return;
   end if;
 
-  -- 2. How many records the transaction has logged. A rollback to a savepoint also takes the
-  -- numbers back.
+  -- 2. How many records the transaction has logged. A rollback to a savepoint also restores these
+  -- numbers.
   v_is_count := v_rows >= v_caller.max_records;
   if v_is_count then
     perform set_config('logloom.sql_log_left_out', (coalesce(v_left_out, 0) + 1)::text, true);
@@ -2330,7 +2330,7 @@ begin
     perform set_config('logloom.sql_log_rows', (coalesce(v_rows, 0) + 1)::text, true);
   end if;
 
-  -- 3. The record. Its limits apply when it is moved. Here a row is only kept from being huge.
+  -- 3. The record. Its limits apply when it is moved. Here only huge values are cut.
   if pg_column_size(p_attrs) > v_max_bytes or octet_length(p_attrs::text) > v_max_bytes then
     p_attrs := jsonb_build_object('logloom_cut', jsonb_build_object('attrs', v_max_bytes));
   elsif jsonb_typeof(p_attrs) <> 'object' then
@@ -2574,7 +2574,7 @@ declare
   v_late interval;
   v_reason text;
 begin
-  -- A round that does not end is as late as one that does not begin.
+  -- Reads a round in progress, too: a round that never ends makes health degraded.
   select r.* into v_round from logloom_private.alert_rounds r;
   -- Computes late_seconds() without a call for each rule.
   select count(*) filter (where l.late > v_limit), max(l.late)
@@ -2810,7 +2810,7 @@ begin
   v_rows.max_rows := p_limit;
   if p_staged_after is null and (
     logloom_private.reads_sealed(p_tenant_id, p_from, v_to)
-    -- Not yet sealed, but perhaps when the returned SQL runs.
+    -- Records that may be sealed before the returned SQL runs.
     or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s)
   ) then
     v_rows := logloom_private.with_sealed_sql(v_rows, format(
@@ -3225,7 +3225,7 @@ begin
         'p_from', p_thing -> 'starts_at'
       )
     ) o (answer);
-    -- What the operation made of the fields: it may trim texts or sort lists.
+    -- Compares with the answer, because the operation may trim texts or sort lists.
     v_fields := logloom_private.file_differences(
       v_old, logloom_private.file_fields(p_type, v_answer)
     );
@@ -3272,7 +3272,7 @@ begin
     perform logloom_private.refuse('files.documents_are_invalid');
   end if;
   perform logloom_private.known_file_types(p_pruned_types);
-  -- A waiting request would keep a connection from other tenants.
+  -- Does not wait, because a waiting request takes up a connection that other tenants need.
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('files'), hashtext(v_tenant_id)) then
     perform logloom_private.refuse_for_now(2, 'files.tenant_is_busy');
   end if;
@@ -3310,7 +3310,7 @@ begin
           v_type, v_tenant_id, v_document.value, v_thing
         );
         v_described := v_described || v_key;
-        -- The operation changed nothing, for example if only spaces at the end differ.
+        -- Undoes an update that changed nothing, for example if only spaces at the end differ.
         if v_change.fields = '{}' and v_change.action = 'update' and v_change.renamed_from is null
         then
           raise exception using errcode = 'triggered_action_exception';
@@ -3335,7 +3335,7 @@ begin
           );
         end if;
       end;
-      -- At the limit of the plan, what no document describes makes room.
+      -- At the limit of the plan, deletes things without a document, then tries again.
       v_kept := jsonb_path_query_array(
         v_things -> v_type.type, '$[*] ? (@.name == $names[*])', jsonb_build_object(
           'names', jsonb_path_query_array(
@@ -4079,7 +4079,7 @@ begin
   v_statement.context := case when v_claims ->> 'sub' is not null then '{}'
     else jsonb_build_object('application_name', current_setting('application_name')) end;
   if tg_op = 'TRUNCATE' then
-    -- Before TRUNCATE, which leaves no row. Adds an event for each tenant.
+    -- Runs before TRUNCATE, while the rows exist. Adds an event for each tenant.
     execute format(
       $sql$
         insert into logloom.audit_events (
@@ -4099,7 +4099,7 @@ begin
     return null;
   end if;
   if v_statement.row_source is null then
-    -- PostgreSQL keeps the plans of these fixed queries: one row takes half the time.
+    -- PostgreSQL caches the plans of these fixed queries, which halves the time for one row.
     if tg_op <> 'INSERT' then
       open v_old_rows for select to_jsonb(o.*) from old_rows o;
     end if;
@@ -4818,7 +4818,7 @@ declare
   v_from timestamptz;
 begin
   perform logloom_private.hold_rules_of_makers();
-  -- No group of the tenant needs them.
+  -- Deletes entries of tenants without groups.
   delete from logloom_private.log_removals r
   where not exists (
     select from logloom_private.alert_groups g where g.tenant_id = r.tenant_id
@@ -4852,10 +4852,10 @@ begin
     - v_grace - logloom_private.alert_catch_up_limit();
   if v_last.window_end > v_round.window_end - logloom_private.alert_catch_up_limit() is not true
   then
-    -- The last round is too long ago: every group is filled again.
+    -- The last round is too long ago: the partial values of every group are computed again.
     v_last := null;
   end if;
-  -- The maximum with the earlier value, because dropping a day also drops its write sequences.
+  -- Never lower than before, because dropping a day also drops its write sequences.
   v_round.write_seq_to := greatest(
     v_last.write_seq_to, (select max(a.write_seq) from logloom_private.log_writes a), 0
   );
@@ -4906,8 +4906,8 @@ begin
   delete from logloom_private.archive_garbage g where true;
   delete from logloom_private.archived_days a where true;
   perform logloom_private.compare_archive_anew();
-  -- With a new id, the archive refuses the original project's prefix. With a new key, notes of the
-  -- original project are not accepted.
+  -- With a new id, the archive refuses the original project's prefix. With a new key, the archive's
+  -- notes of erasures by the original project are not accepted.
   update logloom_private.archive_bucket b
   set installation_id = default, note_key = default
   where b.singleton;
@@ -5424,13 +5424,13 @@ begin
     from logloom_private.storage_health() h;
   end if;
 
-  -- 3. Drop the day. If it was not dropped the last time, try again a minute later.
+  -- 3. Drop the day. If the last attempt to drop this day failed, try again a minute later.
   if v_day is null then
     return null;
   end if;
   delete from logloom_private.kept_longer k where k.last_day <= v_day;
   update logloom_private.kept_longer k set first_day = v_day + 1 where k.first_day <= v_day;
-  -- Before the first retention, pretend that yesterday's has ended.
+  -- If no retention has run yet, the new row says that yesterday's retention has ended.
   insert into logloom_private.retention_place (today, finished_at)
   values (logloom_private.utc_day(now()) - 1, now())
   on conflict (singleton) do update set attempts = 0;
@@ -5915,7 +5915,7 @@ begin
     perform logloom_private.check_rule_query(v_tenant_id, p_query_dsl, v_row.kind);
   end if;
   v_row := logloom_private.with_baseline(v_row, p_baseline, p_threshold);
-  -- An empty description removes it. notification_config is replaced as a whole.
+  -- An empty p_description removes the description. notification_config is replaced as a whole.
   update logloom.alert_rules r
   set
     name = coalesce(logloom_private.trim_space(p_name), r.name),
@@ -6131,8 +6131,8 @@ declare
   v_is_same boolean;
 begin
   if p_name is not null then
-    -- While the tenant is held, nobody else gives a name. It is held before the stream, as
-    -- everywhere.
+    -- While the tenant is locked, no other stream gets the name. The tenant is always locked before
+    -- a stream.
     perform logloom_private.hold_tenant(v_tenant_id);
   end if;
   v_row := logloom_private.locked_stream(v_scope, p_stream_id);
@@ -6270,7 +6270,7 @@ begin
   if not found then
     perform logloom_private.refuse('tenants.view_not_found');
   end if;
-  -- Customers' views in this view change with it.
+  -- Customers' views that narrow this view have changed, too.
   update logloom.log_views v
   set updated_at = v_row.updated_at, shows_since = greatest(v.shows_since, v_row.shows_since)
   where v.tenant_id = v_tenant_id and v.parent_view_id = p_view_id;
@@ -6319,7 +6319,7 @@ begin
   for v_plan in
     select d.value as document, d.n - 1 as index
     from jsonb_array_elements(p_plans) with ordinality d (value, n)
-    -- The old default goes before the new one comes.
+    -- The new default comes last, because at most one plan may be the default at any time.
     order by d.value #> '{fields,is_default}' is not distinct from 'true', d.n
   loop
     begin
@@ -6385,7 +6385,7 @@ begin
       from logloom.log_streams s
       where s.tenant_id = v_tenant_id and s.stream_id = p_thing_id
       union all
-      -- A rule without a key keeps the tenant's.
+      -- If the document has no key, the tenant's key stays.
       select jsonb_strip_nulls(jsonb_build_object('hash_key', k.hash_key))
       from logloom.ingest_rules i
       join logloom_private.ingest_rule_sets k using (tenant_id)
@@ -6482,7 +6482,7 @@ begin
   new.condition := nullif(logloom_private.trim_space(new.condition), '');
   new.compiled := jsonb_build_object('id', new.rule_id)
     || logloom_private.compiled_rule(new.tenant_id, new.condition, new.action);
-  -- Keeps the conditions of keep as they were written.
+  -- In action, the conditions of keep stay as they were written. In compiled, they are tests.
   new.action := (new.compiled -> 'do') || coalesce(
     jsonb_strip_nulls(jsonb_build_object('keep', new.action -> 'keep')), '{}'
   );
@@ -6831,8 +6831,8 @@ begin
   elsif p_tenant_id <> p_scope.tenant_id then
     perform logloom_private.refuse('callers.tenant_is_another');
   end if;
-  -- These tell about the whole tenant. In views and portal sessions they need a customer, and a
-  -- part that names them.
+  -- These operations tell about the whole tenant. In a view or portal session, they need a customer
+  -- and a part of the portal that names them.
   if p_operation in ('get_tenant_usage', 'list_audit_events')
     and (p_scope.view_id is not null or p_scope.kind = 'portal_session')
     and (p_scope.customer is null or (p_operation = any (p_scope.operations)) is not true)
@@ -6842,8 +6842,8 @@ begin
         else 'usage.not_in_views' end
     );
   end if;
-  -- Alerts tell about all records, so a view must name the operations on alerts to allow them. With
-  -- portal sessions, which customers use, it must also name those on saved searches and errors.
+  -- Alerts tell about all records, so a view allows operations on alerts only if it names them. In
+  -- portal sessions, the same is true for operations on saved searches and errors.
   if p_operation <> all (p_scope.operations)
     or p_scope.operations is null and p_operation = any (case
       when p_scope.kind = 'portal_session'
@@ -6994,7 +6994,7 @@ CREATE OR REPLACE FUNCTION logloom_private.claim_archive_work()
 -- definer because no API role reads records or changes the archive
 declare
   v_settings logloom_private.settings;
-  -- Longer than any file takes. After this time another run takes over the work.
+  -- Longer than any file takes. After this time another call takes over the work.
   v_expires_at constant timestamptz := clock_timestamp() + interval '5 minutes';
   v_claim logloom_private.archive_claims;
   v_work json;
@@ -8556,7 +8556,7 @@ begin
   if v_address.tries >= logloom_private.confirmation_tries() then
     perform logloom_private.refuse('notifications.code_was_tried_too_often');
   end if;
-  -- Compares hashes: the time it takes says nothing about the code.
+  -- Compares hashes, so that the duration tells nothing about the code.
   if extensions.crypt(v_code, v_address.code_hash) <> v_address.code_hash then
     update logloom_private.notification_addresses a
     set tries = a.tries + 1
@@ -8620,7 +8620,7 @@ begin
     when query_canceled or others then
       perform logloom_private.record_job_error('evaluate_alerts', sqlstate, sqlerrm);
   end;
-  -- After the last rule, only rules that must read their own windows are left.
+  -- The round ends after the last rule. Groups that were not read yet follow in read_alert_windows.
   update logloom_private.alert_rounds r
   set
     rules_through = v_rule_ids[cardinality(v_rule_ids)],
@@ -8762,7 +8762,7 @@ begin
     ) r (regresses)
     left join users w on w.tenant_id = s.tenant_id and w.fingerprint = s.fingerprint
     where g.tenant_id = s.tenant_id and g.fingerprint = s.fingerprint
-    -- A new group has counted nothing yet.
+    -- A new group has only the records of this step.
     returning g.tenant_id, g.fingerprint, s.records,
       r.regresses or g.records = s.records and g.state = 'open' as has_happened
   )
@@ -8861,7 +8861,6 @@ CREATE OR REPLACE FUNCTION logloom_private.counted_columns (
   AS $function$
 declare
   v_max_blocks constant integer := 256;
-  -- Dictionaries read for all columns together
   v_max_dictionaries constant integer := 512;
   v_max_rows constant integer := 20000;
   v_rows logloom_private.sql_source := logloom_private.tenant_rows_sql(
@@ -9022,7 +9021,7 @@ declare
   v_by constant text := array_to_string(array(select ', l.' || b from unnest(p_by) b), '');
 begin
   p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range);
-  -- Finds the same groups as count() by the fields in p_by.
+  -- Turns the query into count() by the fields in p_by.
   p_query.by_fields := p_by;
   p_query.plan := jsonb_build_object('reads', p_by);
   v_source := logloom_private.stats_source(p_tenant_id, p_query, true, p_seconds);
@@ -9362,7 +9361,7 @@ begin
     v_batch.end_id := null;
     v_first := v_step_last + 1;
     v_id := null;
-    -- Sealed records beyond these bytes were not read.
+    -- The loop ends after v_bytes, because sealed records beyond these bytes were not read.
     v_bytes := v_bytes - greatest(logloom_private.answered_bytes(v_found), v_size);
     v_steps := v_steps * 4;
     exit when v_bytes <= 0 or clock_timestamp() > v_deadline;
@@ -9882,7 +9881,7 @@ declare
   v_error text;
 begin
   if v_day is null then
-    -- Forgets removed rules once no day is left from before their removal.
+    -- When all days from before the rules' removal are deleted, forgets the rules.
     update logloom.tenant_settings s
     set rules_days_max = null
     where s.tenant_id = v_tenant_id and s.retention_rules is null
@@ -10213,8 +10212,8 @@ begin
     return false;
   end if;
 
-  -- The requests that were running when the tenant was deleted have ended. Erase their records,
-  -- too.
+  -- Requests that were running when the deletion began have ended by now. Queue a second erasure
+  -- for their records.
   if not exists (
     select from logloom.retention_runs r
     where r.tenant_id = v_deletion.tenant_id and r.kind = 'erasure' and r.status = 'done'
@@ -10240,7 +10239,7 @@ begin
     join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id'
     where n.nspname in ('logloom', 'logloom_private') and c.relkind = 'r'
       and not c.relispartition and c.relname not in ('tenants', 'tenant_deletions')
-    -- Deleting from the other tables adds audit events.
+    -- audit_events comes last, because deleting from the other tables adds audit events.
     order by c.relname = 'audit_events', 1
   loop
     execute format(
@@ -10515,7 +10514,7 @@ declare
   v_signature constant text :=
     encode(extensions.hmac(p_message, convert_to(v_digest, 'UTF8'), 'sha256'), 'hex');
 begin
-  -- Compares digests: how long that takes says nothing about the signature.
+  -- Compares digests, so the time of the comparison reveals nothing about the right signature.
   if (sha256(convert_to(v_signature, 'UTF8')) = sha256(convert_to(p_signature, 'UTF8'))) is not true
   then
     perform logloom_private.refuse('callers.signature_is_wrong');
@@ -10553,8 +10552,8 @@ begin
     '1 minute'
   ) e (window_end)
   where r.rule_id = any(p_rule_ids)
-    -- Skips windows that ended before the rule was created or changed: a search at that time may
-    -- have shown later records. The next round has the rule's first window.
+    -- Skips windows that ended before the rule was created or changed, because a search at that
+    -- time may have shown later records.
     and e.window_end > r.asked_at
     -- A rule that was never evaluated gets only the last window.
     and (r.last_evaluated_at is not null or e.window_end = p_round.window_end - r.delay)
@@ -10739,7 +10738,7 @@ begin
       perform logloom_private.restore_lock_wait(v_lock_wait);
       v_has_emptied := true;
     exception when lock_not_available then
-      -- A session is reading the slot. A later run empties it.
+      -- A session is reading the slot. A later step empties it.
       continue;
     end;
   end loop;
@@ -10792,7 +10791,7 @@ declare
   v_key constant bytea := (select i.cursor_key from logloom_private.installation i);
   v_iv constant bytea := extensions.gen_random_bytes(16);
   v_text constant text := array_to_string(p_parts, ' ');
-  -- Padded: the length does not tell the size of the numbers.
+  -- Padded, so that the length of a cursor does not tell how large its numbers are.
   v_sealed constant bytea := v_iv || extensions.encrypt_iv(
     convert_to(rpad(v_text, greatest(length(v_text), 64)), 'UTF8'), sha256(v_key), v_iv, 'aes'
   );
@@ -10989,7 +10988,7 @@ begin
   if logloom_private.usable_id(p_customer) is null then
     perform logloom_private.refuse('portal.customer_is_invalid');
   end if;
-  -- A round of alerts locks rules in its own order. So this waits until its step is done.
+  -- Waits for the current step of an alert round, because the round locks rules in another order.
   begin
     v_wait := logloom_private.limit_lock_wait('5 s');
     perform
@@ -10998,7 +10997,7 @@ begin
   exception when lock_not_available then
     perform logloom_private.refuse_for_now(5, 'portal.round_is_running');
   end;
-  -- Sessions create things only while they hold the tenant.
+  -- A session locks the tenant while it creates a thing.
   perform from logloom.tenants t where t.tenant_id = v_tenant_id for no key update;
   with ended as (
     update logloom.portal_sessions s
@@ -11030,7 +11029,7 @@ begin
   get diagnostics v_ended.rules = row_count;
   delete from logloom.log_views v
   where v.tenant_id = v_tenant_id and v.view_id = any (v_views);
-  -- All messages are locked before the first one changes its alert: a delivery does the same.
+  -- Locks all messages before any alert is changed, as a delivery does.
   v_messages := array(
     select n.notification_id
     from logloom_private.notifications n
@@ -11118,7 +11117,7 @@ CREATE OR REPLACE FUNCTION logloom_private.enqueue (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- This time is after the call began. The watermark relies on this and on the call's timeout.
+  -- This time is later than the start of the call. The watermark relies on that and on the timeout.
   v_received_at constant timestamptz := clock_timestamp();
   v_bare constant integer :=
     logloom_private.bare_record_bytes(p_state.tenant_id, v_received_at);
@@ -11130,7 +11129,7 @@ begin
   if v_dropped > 0 and (select s.count_dropped from logloom_private.settings s) then
     v_billed := v_events + v_dropped;
   end if;
-  -- Enqueues share this lock. Closing a slot takes it exclusively. So no transaction still writes
+  -- Enqueues take this lock shared; closing a slot takes it exclusively. So no transaction writes
   -- to a closed slot. The pointer is read after the lock, with a later snapshot.
   perform pg_advisory_xact_lock_shared(logloom_private.lock_key('queue'));
   insert into logloom_private.queue (
@@ -11161,7 +11160,7 @@ begin
       min(coalesce(t.ts, v_received_at)) as ts_min, max(coalesce(t.ts, v_received_at)) as ts_max,
       array_agg(
         v_bare + octet_length(to_json(coalesce(t.ts, v_received_at))::text)
-          -- null is as long as two letters in quotes.
+          -- JSON's null is as long as two letters in quotes.
           + octet_length(
             to_json(concat(
               -- fields text joined: coalesce(t.{name}, '--')
@@ -11243,7 +11242,7 @@ begin
         and logloom_private.is_told(p_rule.rule_id, p_alert.incident_id, d.channel)
       )
   loop
-    -- A pager has its own incident for each group.
+    -- PagerDuty has its own incident for each group.
     v_collects := p_purpose <> 'test' and p_rule.group_wait_seconds > 0
       and p_alert."group" is not null and v_destination.channel <> 'pagerduty';
     if v_collects then
@@ -11285,7 +11284,7 @@ begin
       v_notification := logloom_private.end_notification(
         v_notification, 'failed', null,
         case
-          -- A test may request another code. An alert may not, because it could fire for ever.
+          -- A test may request another code. An alert may not, because a rule could fire for ever.
           when p_purpose = 'test' then logloom_private.request_confirmation(p_rule, true)
           else logloom_private.unconfirmed_address(
             v_notification.tenant_id, v_notification.customer, v_notification.address
@@ -11434,7 +11433,7 @@ begin
   );
   get diagnostics v_erased = row_count;
   if v_erased > 0 then
-    -- Somebody who erases themselves is not named again. So the next call finds nothing.
+    -- Does not name users who erase themselves, so that the next call finds nothing.
     insert into logloom.audit_events (tenant_id, source, actor, action, subject, details)
     values (
       v_tenant_id, 'app', coalesce(nullif(logloom_private.actor(), p_subject), 'erased'),
@@ -11518,7 +11517,7 @@ begin
   return jsonb_build_object('fingerprint', p_group.fingerprint) || case
     when p_rule.view_id is null
       then jsonb_build_object('error', p_group.title, 'service', p_group.service)
-    -- A customer's view has no hidden fields of its own: the scope knows those of its parent.
+    -- The scope also has the hidden fields of the parent of a customer's view.
     when (logloom_private.scope_of_view(p_rule.tenant_id, p_rule.view_id)).hidden_fields <> '{}'
       then '{}'
     else jsonb_build_object('error', p_group.error_type, 'service', p_group.service)
@@ -11628,7 +11627,7 @@ CREATE OR REPLACE FUNCTION logloom_private.error_groups_in (
 begin
   if logloom_private.makes_own_groups(p_scope) then
     if p_new_since is not null then
-      -- Only all records together tell when a group was new.
+      -- The records of a view do not tell when a group was new.
       perform logloom_private.refuse('error_groups.view_cannot_tell_new');
     end if;
     perform logloom_private.take_search_slot(p_scope);
@@ -11737,7 +11736,7 @@ CREATE OR REPLACE FUNCTION logloom_private.error_regresses (
   AS $function$
 begin
   return case
-    -- Without a time it is ignored until somebody opens it.
+    -- Without ignored_until, the group is ignored until somebody opens it.
     when p_group.state = 'ignored' then coalesce(p_group.ignored_until <= p_now, false)
     when p_group.state = 'open' then false
     when p_last_seen <= p_group.resolved_at then false
@@ -12405,7 +12404,7 @@ begin
   ), before as materialized (
     select
       f.value,
-      -- If p_before contains p_range, only the rest of p_before counts.
+      -- If p_before contains p_range, only the records outside p_range count.
       f.records - case when p_before @> p_range then coalesce(a.records, 0) else 0 end as records,
       f.is_cut
     from logloom_private.facet_counts(p_tenant_id, p_query, p_before, p_field) f
@@ -12435,7 +12434,7 @@ begin
   cross join lateral logloom_private.surprise(
     least(c.after, p_records), p_records, least(c.before, p_records_before), p_records_before
   ) s (score)
-  -- The same for the count, as if each microsecond could have one record.
+  -- Tests the records per second, too, as if each microsecond could have one record.
   cross join lateral logloom_private.surprise(
     c.after, (v_seconds * 1000000)::bigint, c.before, (v_seconds_before * 1000000)::bigint
   ) r (score)
@@ -12812,7 +12811,7 @@ CREATE OR REPLACE FUNCTION logloom_private.fill_small_alert_groups (
   AS $function$
 declare
   v_staged constant text := 'pg_temp.alert_backlog';
-  -- Older records may be sealed. They are read tenant by tenant.
+  -- Skips groups that need older records, because these records may be sealed.
   v_from constant timestamptz := p_round.window_end - (
     select s.seal_after - logloom_private.alert_round_limit() from logloom_private.settings s
   );
@@ -12945,8 +12944,8 @@ declare
   v_run logloom.retention_runs;
   v_archive logloom_private.archive_erasures;
 begin
-  -- The row stays for a day: was_erased_since needs it to discard files that were read before the
-  -- end. A failed erasure blocks nothing any more.
+  -- Keeps the row for a day: was_erased_since needs it to discard files that were read before the
+  -- erasure ended. A failed erasure gets finished_at, too, so it blocks nothing any more.
   update logloom_private.archive_erasures e
   set finished_at = coalesce(e.finished_at, clock_timestamp())
   where e.run_id = p_run_id
@@ -13043,7 +13042,7 @@ declare
     logloom_private.last_incident(p_rule.rule_id, p_window."group");
   v_silence_id constant uuid :=
     logloom_private.silence_of_alert(p_rule.rule_id, p_window."group", p_silences);
-  -- False for a window from before the announced end, which is evaluated again after a late record.
+  -- A late record may reopen a window from before the announced end. Then this is false.
   v_end_was_told constant boolean :=
     v_last.end_told_at is not null and p_window.window_end > v_last.held_until;
 begin
@@ -13262,7 +13261,7 @@ begin
   return query
   select
     t.tenant_id,
-    -- The same for all tenants at once.
+    -- Does the same as longest_days(), for all tenants at once.
     p_today - least(
       greatest(coalesce(s.retention_days, p.retention_days_default), s.rules_days_max),
       p.retention_days_max
@@ -13355,7 +13354,7 @@ CREATE OR REPLACE FUNCTION logloom_private.fitting_record (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- The rest is for the values that all records of a batch share.
+  -- Leaves 2048 bytes for the values that all records of a batch have in common.
   v_most constant integer := p_state.max_record_bytes - 2048;
 begin
   bytes := octet_length(to_json(own)::text);
@@ -13678,7 +13677,7 @@ begin
     p_tenant_id, p_query.ts_from, p_query.ts_to, p_order,
     (logloom_private.short_cuts(p_query)).sizes
   );
-  -- The limit search_stage_records applies to the whole range.
+  -- Stages read the range as one part, because search_stage_records limits the whole range.
   if v_is_staged and cardinality(v_parts) > 1 then
     v_parts := array[tstzrange(p_query.ts_from, p_query.ts_to)];
   end if;
@@ -13839,7 +13838,7 @@ declare
   v_source text;
   v_tenant_id text;
 begin
-  -- A deletion waits for this lock: it then knows which records are counted.
+  -- A deletion waits for this lock, so that it knows which records are counted.
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('errors')) then
     return interval '1 second';
   end if;
@@ -13867,7 +13866,7 @@ begin
     when lock_not_available or disk_full or query_canceled then
       raise;
     when others then
-      -- Counts one tenant at a time: the errors of one cannot stop the others.
+      -- Counts one tenant at a time, so that a failure stops only one tenant.
       for v_tenant_id in
         execute 'select distinct s.tenant_id from (' || v_source || ') s order by 1'
       loop
@@ -14232,11 +14231,11 @@ declare
   v_size constant integer := octet_length(translate(v_template, '-"', '')) / 2;
   -- "|| ''" reads the stored value once, not at each use.
   v_digits constant bytea := p_column.digits || ''::bytea;
-  -- The places that have a value. Null: all have one.
+  -- The places with a value; null if every place has a value.
   v_held constant integer[] := array_positions(p_column.codes, (-128)::"char");
 begin
   if v_held is not null then
-    -- The value at a place is the nth value of the column; null between values.
+    -- Turns each place into the number of its value; null if the place has no value.
     p_places := array(
       select case when v_held[w.n] = w.place then w.n end
       from (select p as place, width_bucket(p, v_held) as n from unnest(p_places) p) w
@@ -14341,7 +14340,7 @@ begin
     );
   end if;
 
-  -- Every suggestion has all corrections.
+  -- All hints suggest the same query, with all corrections.
   return (
     select coalesce(jsonb_agg(
       case w ->> 'suggestion' when '' then w else w || jsonb_build_object(
@@ -14380,7 +14379,7 @@ begin
   if not jsonb_path_exists(v_nodes, 'strict $.** ? (@.field == "attrs")') then
     return '[]';
   end if;
-  -- Suggests attributes of records that the filter's other fields find, or of any record.
+  -- Takes attributes from records that the filter's other terms find, or else from any record.
   v_rest.tree := jsonb_build_object('type', 'and', 'items', jsonb_path_query_array(
     case v_parsed.tree ->> 'type' when 'and' then v_parsed.tree -> 'items'
       else jsonb_build_array(v_parsed.tree) end,
@@ -14423,7 +14422,7 @@ begin
         select from unnest(v_names) n
         where n = v_item.path or starts_with(n, v_item.path || '.')
       )
-      -- A stage may take other attributes out of a text.
+      -- A stage may extract this attribute from a text.
       or v_near is null and jsonb_path_exists(
         v_parsed.plan, 'strict $.rows[*] ? (@.stage != "where")', silent => true
       );
@@ -14476,7 +14475,7 @@ declare
   v_item record;
 begin
   for v_item in
-    -- Terms below NOT are left out: they find more if their value is wrong.
+    -- Skips terms below NOT: with a wrong value, such a term finds more records, not fewer.
     with recursive nodes (node) as (
       select v_parsed.tree
       union all
@@ -14620,15 +14619,15 @@ CREATE OR REPLACE FUNCTION logloom_private.hot_bytes (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- Counts the rows of this many days. Older days are estimated from the newest days.
+  -- How many of the newest days are measured. The size of older days is estimated from these days.
   v_counted constant integer := 31;
   v_days date[];
   v_records numeric[];
   v_all_days bigint;
   v_bytes numeric;
 begin
-  -- First reads the counts of the days, because records and partitions may be on other nodes than
-  -- the catalog.
+  -- Reads the counts in a query of their own, because the counts may be on other nodes than the
+  -- catalog.
   select array_agg(d.day order by d.day), array_agg(d.records order by d.day)
   into v_days, v_records
   from (
@@ -14777,7 +14776,7 @@ begin
   then
     perform logloom_private.refuse('ingest.tenant_is_not_known', p_state.tenant_id);
   end if;
-  -- The first slice decides even if all of its own events were rejected.
+  -- Checks the first slice even if all its events were rejected: later slices are not checked.
   if not v_is_let_in and v_earlier_answer is null
     and (v_accepted > 0 or p_request.p_slice = 0)
   then
@@ -14870,7 +14869,7 @@ begin
       get stacked diagnostics
         v_sqlstate = returned_sqlstate, v_detail = pg_exception_detail,
         v_hint = pg_exception_hint;
-      -- The refusal rolled back last_used_at of the key, too.
+      -- The refusal rolled back last_used_at of the key. The next request has to set it again.
       if v_request.p_key_digest is not null then
         v_state := null;
       end if;
@@ -14963,7 +14962,7 @@ begin
     select b.* into v_bucket from logloom_private.rate_buckets b where b.tenant_id = p_tenant_id;
     v_bucket.requests := 1;
     perform logloom_private.check_rate(v_state, v_bucket);
-    -- The limits were checked above. As a later slice, the request is not checked again.
+    -- Counts as a later slice, because the limits were checked above.
     v_request.p_slice := 1;
     v_request.p_claims := p_claims;
     v_request.p_rules_version := v_state.rules_version;
@@ -15088,9 +15087,9 @@ begin
     now() + s.ingest_future_limit, s.max_record_bytes, s.max_record_values,
     (v_month + interval '1 month') at time zone 'UTC', m.events, m.bytes,
     b.last_value - q.metered_through + p_requests - 1,
-    -- Reading sizes of files takes the same time however much is queued. A batch's row has more
-    -- than a 4096th of the batch's bytes. So the TOAST data need not be measured while there are
-    -- few rows.
+    -- File sizes are read equally fast for a long and a short queue. The row of a batch has more
+    -- than a 4096th of the batch's bytes. So while the rows are few, the TOAST data need not be
+    -- measured.
     pg_relation_size('logloom_private.queue_slot_' || q.open_slot)
     + coalesce(pg_relation_size('logloom_private.queue_slot_' || q.closed_slot), 0)
       >= l.bytes / 4096
@@ -15660,7 +15659,7 @@ CREATE OR REPLACE FUNCTION logloom_private.keep_rule_values (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- Values beyond this are kept as this, so that sums of a few stay finite.
+  -- Larger values are stored as this number, so that a sum of several values stays finite.
   v_largest constant double precision := 1e300;
 begin
   insert into logloom_private.rule_values as v (rule_id, window_end, values, others)
@@ -15800,7 +15799,7 @@ begin
     || ') r (g, v, vs, t)'
   into v_groups
   using p_query.by_fields;
-  -- The groups become part of the statement. Groups beyond this size get no series of their own.
+  -- Limits the size of the groups, because the groups become part of the statement.
   return coalesce(
     (
       select jsonb_agg(g.texts order by g.n)
@@ -15829,7 +15828,7 @@ begin
     select i
     from logloom.alert_incidents i
     where i.rule_id = p_rule_id and i."group" is not distinct from p_group
-    -- Several can open at once, when a rule catches up.
+    -- Incidents can have the same opened_at, when a rule catches up on several windows.
     order by i.opened_at desc, i.held_until desc
     limit 1
   );
@@ -15890,8 +15889,8 @@ begin
   on conflict (rule_id, group_key) do update
   set seen_at = greatest(a.seen_at, excluded.seen_at),
     holds_since = least(a.holds_since, excluded.holds_since);
-  -- Groups whose condition does not hold start again. Groups that were not seen for long are
-  -- deleted.
+  -- Resets holds_since of groups whose condition no longer holds. Deletes groups that were not seen
+  -- for long.
   update logloom_private.alert_states a
   set holds_since = null
   where a.rule_id = p_rule.rule_id
@@ -16419,7 +16418,7 @@ begin
     begin
       v_linked := v_linked + logloom_private.link_events_of(v_tenant_id, 1000);
     exception when others then
-      -- Errors of the server concern all tenants. After others, this tenant's events wait.
+      -- Errors of the server concern all tenants. Other errors delay only this tenant's events.
       if left(sqlstate, 2) in ('25', '53', '57', '58') then
         raise;
       end if;
@@ -17358,7 +17357,7 @@ CREATE OR REPLACE FUNCTION logloom_private.mail_code (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- Takes 48 random bits for a million codes: all are almost equally likely.
+  -- 48 random bits make each of the million codes almost equally likely.
   v_code constant text := lpad((
     (('x' || encode(extensions.gen_random_bytes(6), 'hex'))::bit(48)::bigint) % 1000000
   )::text, 6, '0');
@@ -17532,7 +17531,7 @@ begin
     logloom_private.refuse_for_customer(
       v_scope, 'p_saved_search_id', p_saved_search_id is not null
     ),
-    -- The error groups of a tenant know nothing of its customers.
+    -- Error groups are not separated by customer.
     logloom_private.refuse_for_customer(v_scope, 'p_kind new_error', p_kind = 'new_error');
   if p_saved_search_id is not null then
     select s.* into v_search
@@ -17855,7 +17854,7 @@ CREATE OR REPLACE FUNCTION logloom_private.maker_may_read (
   AS $function$
 begin
   return p_maker is null
-    -- If the user has no row, only their next token would show whether they still have the role.
+    -- If only the user's token has the role, it is unknown here. The user then counts as an admin.
     or coalesce(
       logloom_private.acting_role(p_tenant_id, p_maker) in ('admin', 'owner'),
       (select s.roles_from_token from logloom_private.settings s)
@@ -18298,8 +18297,8 @@ CREATE OR REPLACE FUNCTION logloom_private.added_counts_sql (
   LANGUAGE sql
   STABLE
 RETURN format('
-    -- A name longer than 200 characters is counted with others. So are services after the minute''s
-    -- first max_counted_services().
+    -- Services with a name longer than 200 characters are counted together with all services after
+    -- the minute''s first max_counted_services().
     select
       a.tenant_id, a.minute, case when not a.is_other then a.service end as service, a.level,
       a.is_other, sum(a.events)::bigint as events
@@ -18904,7 +18903,7 @@ CREATE OR REPLACE FUNCTION logloom_private.near_text (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- Attributes have these names in the conventions of logging libraries and collectors.
+  -- A group has names that logging libraries and collectors use for the same attribute.
   v_groups constant text[] := array[
     ' status statuscode httpstatus httpstatuscode httpresponsestatuscode responsestatus '
       || 'responsestatuscode responsecode code scstatus ',
@@ -19206,7 +19205,7 @@ begin
         and r.requested_at < coalesce(
           (logloom_private.queue_state()).oldest_received_at, 'infinity'
         )
-        -- Skips an erasure that has only the archive left to do.
+        -- Skips an erasure that waits only for files of the archive.
         and not exists (
           select
           from logloom_private.archive_erasures e
@@ -19539,7 +19538,7 @@ declare
   v_level constant text := logloom_private.level_named(own.level);
 begin
   if jsonb_path_exists(own.attrs, '$.**{64}') then
-    -- Deeper than the function ingest allows: readers would run out of stack.
+    -- attrs is deeper than the function ingest allows, because readers would run out of stack.
     own.attrs := to_jsonb(own.attrs::text);
   end if;
   if jsonb_typeof(own.attrs) <> 'object' then
@@ -20430,14 +20429,13 @@ CREATE OR REPLACE FUNCTION logloom_private.page_sql (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- The planner replaces shown_columns_sql() by its result.
+  -- Without arguments, shown_columns_sql() is a constant for the planner.
   v_record constant text := 'row(' || case
     when p_query.plan ? 'fields' then logloom_private.shown_columns_sql(p_query.plan -> 'fields')
     else logloom_private.shown_columns_sql()
   end || ')::public.logloom_log_record';
   v_order constant text := p_rows.order_sql;
   v_measured constant text := 'octet_length(to_json(' || v_record || ')::text)';
-  -- A record without a stored size is measured.
   v_size text := 'coalesce(l.record_bytes, ' || v_measured || ')';
   v_attrs text :=
     'case when l.record_bytes is null then (' || v_record || ').attrs else l.attrs end';
@@ -20456,7 +20454,7 @@ begin
       logloom_private.source_sql(p_rows)
     );
   end if;
-  -- First chooses records by the known size, then decompresses the attributes of these records. In
+  -- First chooses records by the known size, then by the size of the decompressed attributes. In
   -- memory, numbers take up to four times as much as their text.
   return 'select case when not l.fits_opened then null when l.size > '
     || (select s.max_page_bytes from logloom_private.settings s)
@@ -20616,7 +20614,7 @@ begin
   v_query.by_fields := '{}';
   v_query.by_sql := '{}';
   if v_query.plan ? 'aggregates' then
-    -- Some callers know only one aggregate. They get the first.
+    -- Callers that know only one aggregate use the first.
     v_aggregate := v_query.plan -> 'aggregates' -> 0;
     v_query.aggregate := v_aggregate ->> 'kind';
     v_query.aggregate_field := v_aggregate -> 'field' ->> 'name';
@@ -21044,13 +21042,13 @@ begin
       and not exists (
         select from logloom_private.planned_alert_rules p where p.rule_id = r.rule_id
       )
-    -- Tenants take turns, so that many rules of one do not delay others.
+    -- Tenants take turns, so that a tenant with many rules does not delay others.
     order by row_number() over (partition by r.tenant_id order by r.rule_id), r.rule_id
     limit p_limit
   loop
     delete from logloom_private.alert_plans p where p.rule_id = v_rule.rule_id;
     if found then
-      -- Another query has other values.
+      -- The rule's query, window or view changed, so its stored values no longer apply.
       delete from logloom_private.rule_values v where v.rule_id = v_rule.rule_id;
     end if;
     -- Read before the view: if the view changes meanwhile, the rule is compiled again.
@@ -21299,7 +21297,7 @@ begin
     else
       update logloom_private.notifications n
       set claim_id = null,
-        -- Spread: not all tenants send in the same second.
+        -- A random time, so that not all tenants send in the same second.
         next_attempt_at = v_next_hour + random() * interval '1 minute',
         last_error = format(
           'The plan allows %s in an hour: this one waits for the next hour', v_beyond.channel_limit
@@ -21765,7 +21763,7 @@ begin
     limit p_limit
     for update skip locked
   );
-  -- Asks again now that the views are locked: something may have been bound to one meanwhile.
+  -- Checks again now that the views are locked: a stream or rule may use a view since.
   delete from logloom.log_views v
   where v.view_id = any (v_unused)
     and not exists (select from logloom.log_streams s where s.view_id = v.view_id)
@@ -21789,7 +21787,7 @@ begin
     from cron.job_run_details o
     where strpos(o.command, 'logloom_private.') > 0
       -- An interrupted run has no end time. A run that was about to start during a crash has no
-      -- start time, either. It counts as old as the next run that started.
+      -- start time, either. The start time of the next run takes its place.
       and coalesce(
         o.end_time,
         o.start_time,
@@ -21833,7 +21831,7 @@ begin
         ('logloom.audit_events',
           'r.occurred_at < $1 and r.day < logloom_private.audit_kept_from(r.tenant_id)',
           (select make_interval(days => min(p.audit_retention_days)) from logloom.plans p)),
-        -- The last digest before the kept days stays: the first of them needs it.
+        -- Keeps the last digest before the kept days: the first kept day continues from it.
         ('logloom.audit_digests',
           'r.day < (select max(d.day) from logloom.audit_digests d where d.tenant_id = r.tenant_id '
             'and d.day < logloom_private.audit_kept_from(r.tenant_id))', '0'),
@@ -21933,7 +21931,7 @@ begin
   then
     perform logloom_private.refuse('notifications.address_is_not_confirmed');
   end if;
-  -- A claimed delivery stays with its claim. The address may have been corrected.
+  -- If an attempt is under way, keeps its claim. The address may have been corrected.
   update logloom_private.notifications n
   set status = 'pending',
     settled_at = null,
@@ -23171,8 +23169,7 @@ begin
     p_state := logloom_private.query_warn_free(p_state);
   end if;
   if v_token = '*' then
-    -- Matches every record, even one without a message. Stored counts can answer this, as they
-    -- answer a query without a filter.
+    -- Matches every record, even one without a message. Stored counts can answer this leaf.
     p_state.node := '{"type": "all"}';
   else
     p_state := logloom_private.query_check_contains(
@@ -23597,7 +23594,7 @@ begin
       p_state.positions[v_first], 'query.operator_is_for_values', v_operator
     );
   elsif v_at is null then
-    -- There is no colon, so it is a free term.
+    -- The token has no colon.
     return logloom_private.query_parse_free(p_state);
   end if;
   v_field := logloom_private.query_field(v_name, p_state.positions[v_first]);
@@ -23797,8 +23794,7 @@ begin
       when left(v_part, 2) = '(?' then
         perform logloom_private.refuse_at(v_position, 'regex.has_lookaround');
       else
-        -- query_regex_range compares a folded range with all letters that have upper and lower
-        -- case.
+        -- Folded ranges cost more steps: query_regex_range compares each with letter_cases.
         if v_fold and left(v_part, 1) = '[' then
           v_steps := v_steps + 125 * (char_length(v_part) - char_length(replace(v_part, '-', '')));
         end if;
@@ -23954,8 +23950,8 @@ begin
     v_sql := v_sql || chr(greatest(p_from, 65) + 32) || '-' || chr(least(p_to, 90) + 32);
   end if;
   if p_fold and p_to > 127 then
-    -- Where lower case is the next character, only the lower case of the last letter is missing.
-    -- The second small sigma is added in the same way.
+    -- If each lower-case letter follows its upper case, the range lacks only the lower case of its
+    -- last letter. This line adds that letter. For a last letter ς, this line adds σ.
     v_sql := v_sql || logloom_private.query_regex_literal(logloom_private.folded_text(chr(p_to)));
     foreach v_run slice 1 in array logloom_private.letter_cases() loop
       v_first := greatest(p_from, v_run[1]) + v_run[3];
@@ -24312,7 +24308,7 @@ declare
     v_next = '(' and logloom_private.query_is_adjacent(p_state, p_state."at" + 1);
 begin
   if p_state.warnings <> '[]' then
-    -- The first warning is about the whole query.
+    -- A query has at most one warning.
     return p_state;
   end if;
   return logloom_private.query_warn(p_state, p_state.positions[p_state."at"], case
@@ -24397,7 +24393,6 @@ declare
   v_trap text;
 begin
   v_trap := case
-    -- A second =, or a comparison of another language.
     when p_sign = '=' and p_token ~ '^=+[^=]' then 'The second = is read as part of the value'
     when p_sign = '=' and p_token ~ '^[<>].'
       then format('%s is read as a value: write > or < before =', p_token)
@@ -24589,7 +24584,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_alert_group (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- How long filling a group may take, over all rounds.
+  -- How long reading a group's older records may take, over all rounds.
   v_fill_budget_ms constant integer := 30000;
   v_began timestamptz := clock_timestamp();
   v_settings logloom_private.settings;
@@ -24729,8 +24724,8 @@ begin
   if v_from >= v_to then
     perform logloom_private.refuse('alerts.range_is_empty');
   end if;
-  -- Planning takes a tenth of a call. Without these parameters the same plan always fits, and is
-  -- kept. With them the query is planned for their values.
+  -- Planning takes a tenth of a call. Without filters, one cached plan always fits. With filters,
+  -- the query is planned for their values.
   if num_nonnulls(p_rule_id, v_from, v_to, p_acknowledged, p_after) > 0 then
     perform set_config('plan_cache_mode', 'force_custom_plan', true);
   end if;
@@ -25510,8 +25505,8 @@ declare
     'jobs', logloom_private.job_health(v_now)
   );
   v_status constant text := logloom_private.worst_status(v_checks);
-  -- The service is ready while a receiver fails: the receiver belongs to one tenant. The same holds
-  -- for a collector that fails, and for storage until ingest is refused.
+  -- The service stays ready while one tenant's log stream or a collector fails. Degraded storage
+  -- does not matter until ingest is refused.
   v_ready constant text := logloom_private.worst_status(
     v_checks - '{streams,collectors}'::text[]
       - case v_checks #>> '{storage,status}' when 'degraded' then 'storage' else '' end
@@ -25776,7 +25771,7 @@ begin
     execute format(
       'select array(select f.field from (%s) f (field, type, count, items) '
         'where f.field like ''attrs.%%'' and f.type in (''string'', ''number'', ''boolean'') '
-        -- Takes only fields with few different values.
+        -- Takes a field only if its ten most frequent values cover at least half of its records.
         'and (select sum(i.count) from unnest(f.items) i) * 2 >= f.count '
         -- Versions come first, because a new version explains most changes.
         'order by f.field ~* ''version|release|deploy|commit'' desc, f.count desc, '
@@ -26255,7 +26250,7 @@ begin
   )
   into v_answer.total_services, v_records_lately, v_answer.services
   using v_limit, lower(v_range), upper(v_range), v_shift;
-  -- Counting hosts reads the records, so hosts are counted only if there are few.
+  -- Counting hosts reads the records, so hosts are counted only if the records are few.
   if coalesce(v_records_lately, 0) <= 200000 then
     v_answer.silent_hosts := logloom_private.silent_hosts(v_tenant_id, v_query, v_range, v_shift);
   end if;
@@ -26507,7 +26502,7 @@ begin
     ) r
     where coalesce(r.before, 0) < (select t.max_page_bytes from logloom_private.settings t)
   );
-  -- Nothing found, or no group with a number or the attribute: perhaps no event has it.
+  -- Perhaps no event has the attribute: no records, no numbers, or null as the only group.
   if v_rows[1]."group" = '{}' and v_rows[1].value = 0
     or cardinality(v_rows) > 0
     and not exists (select from unnest(v_rows) r where r.value is not null)
@@ -26900,7 +26895,7 @@ begin
   v_result.events := (v_result.months[1]).events;
   v_result.bytes := (v_result.months[1]).bytes;
 
-  -- 2. A customer sees the limits of the session. The rest is for the tenant.
+  -- 2. A customer sees the limits of the session, a user the limits and details of the tenant.
   v_result.rules := '{}';
   if v_is_customer then
     v_result.monthly_events_limit := v_scope.limits -> 'monthly_events';
@@ -26909,8 +26904,8 @@ begin
     v_result := logloom_private.with_details(v_result, v_tenant, v_month);
   end if;
 
-  -- 3. Shares of the limits, and a projection. It assumes that the rest of the month is like the
-  -- month so far (at least one day).
+  -- 3. Percentages of the limits, and a projection. The projection assumes that the month goes on
+  -- as so far. The first day counts as a whole day.
   v_result.events_percent :=
     round(100.0 * v_result.events / nullif(v_result.monthly_events_limit, 0), 2);
   v_result.bytes_percent :=
@@ -27132,7 +27127,7 @@ declare
 begin
   if v_query.aggregate is not null then
     v_state := logloom_private.query_tokenize(p_query_dsl, now());
-    -- The bar before the aggregates: only math follows them.
+    -- Finds the bar before the aggregates. Only math can follow the aggregates.
     select t.position into v_bar
     from unnest(v_state.texts, v_state.positions) t (text, position)
     where t.text = '|'
@@ -27251,7 +27246,7 @@ begin
   end loop;
   return false;
 exception when invalid_parameter_value then
-  -- An update removed the zone. Its alerts are sent.
+  -- An update of the server removed the zone. The silence no longer applies.
   return false;
 end;
 $function$;
@@ -27538,7 +27533,7 @@ declare
   v_noted bigint;
 begin
   if p_end is not null and p_stream.source = 'audit' then
-    -- note_new_writes compares the positions of audit streams, so it misses no event.
+    -- note_new_writes compares an audit stream's position with stream_end, so it misses no event.
     v_noted := p_end;
   elsif p_end is not null then
     select r.noted_through into v_noted from logloom_private.stream_round r for share;
@@ -27933,7 +27928,7 @@ CREATE OR REPLACE FUNCTION logloom_private.request_deletion (
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because the API roles cannot compile queries or write runs
+-- definer because the API roles cannot compile queries or write to retention_runs
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_now constant timestamptz := clock_timestamp();
@@ -28292,7 +28287,7 @@ begin
     return;
   end if;
   perform logloom_private.hold_tenant(p_scope.tenant_id);
-  -- A statement of its own: it also counts what was created while this one waited for the tenant.
+  -- A separate statement, so that it counts rules created while hold_tenant waited for the lock.
   perform logloom_private.require_room_for_customer(p_scope, 'rules', 10, (
     select count(*)
     from logloom.alert_rules r
@@ -28626,7 +28621,7 @@ CREATE OR REPLACE FUNCTION logloom_private.retention_step()
 declare
   v_place logloom_private.retention_place;
   v_limit_day date;
-  -- How often dropping a day is tried, one second apart. Then the next retention tries again.
+  -- Attempts to drop a day, one second apart. If all attempts fail, the next retention tries again.
   v_attempts constant integer := 30;
   v_day date;
   v_outcome text;
@@ -28834,7 +28829,7 @@ declare
   v_is_counted constant boolean := not p_query.plan ? 'rows'
     and (logloom_private.short_cuts(p_query)).counts
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
-  -- Hidden fields: no limit. The last block's end would reveal how large its records are.
+  -- No limit with hidden fields: the last block's end would reveal how large its records are.
   v_templates constant integer :=
     case when (logloom_private.short_cuts(p_query)).sizes then p_templates end;
   v_rows logloom_private.sql_source;
@@ -29264,14 +29259,14 @@ begin
     v_more := logloom_private.deletion_step(v_run_id);
   exception
   when connection_exception or admin_shutdown or lock_not_available or disk_full then
-    -- The database or a node cannot do it now. The erasure continues when it can.
+    -- The database or a node cannot delete now. The erasure continues later.
     raise;
   when query_canceled or others then
     v_more := false;
     v_failed := format('The deletion stopped with error %s', sqlstate);
     perform logloom_private.record_job_error('run_deletions', sqlstate, sqlerrm);
   end;
-  -- The files of the archive come last. The erasure is done when they are.
+  -- The archive's files come last. When they are done, the erasure is done.
   if not v_more and (v_failed is not null or logloom_private.end_archive_erasure(v_run_id)) then
     perform logloom_private.finish_deletion(v_run_id, v_failed);
   end if;
@@ -29313,7 +29308,7 @@ begin
     perform logloom_private.record_job('run_writer', v_started_at);
     return row(v_moved, false);
   end if;
-  -- This runs in its own transaction, because enqueues wait until a flip is committed.
+  -- A call that flips moves nothing, because enqueues wait until the flip is committed.
   perform logloom_private.empty_moved_slots();
   if logloom_private.flip_queue() then
     return row(0, false);
@@ -29964,7 +29959,7 @@ begin
     order by c.block_id desc
     limit 1;
     -- Records that are kept for different numbers of days have different blocks. Begins with the
-    -- last block's number: any other may cost a scan of all remaining rows.
+    -- number of days of the newest block: another number may cost a scan of all remaining rows.
     for v_kept_days in
       select k.days
       from (
@@ -30643,7 +30638,7 @@ begin
       );
     end if;
     v_judged := v_rule;
-    -- Once for each tenant: a round can fire many alerts, and a tenant have many silences.
+    -- Reads the silences once for each tenant, because a round can fire many alerts.
     if cardinality(v_told.holding) > 0 then
       if not v_silences ? v_rule.tenant_id then
         v_silences := v_silences || jsonb_build_object(
@@ -31062,7 +31057,7 @@ CREATE OR REPLACE FUNCTION logloom_private.shown_baseline (
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because no API role reads the kept values
+-- definer because no API role reads the stored values
 begin
   return case when p_rule.baseline_days is not null then jsonb_build_object(
     'days', p_rule.baseline_days,
@@ -31310,7 +31305,7 @@ CREATE OR REPLACE FUNCTION logloom_private.slice_edges (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- No multiples of 7 or 30: the slices of a week or a month end at different hours.
+  -- Not a multiple of 7 or 30, so the slices of a week or a month end at different hours.
   v_slices constant integer := case
     when logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then 8
     else 37
@@ -31610,8 +31605,6 @@ begin
     -- Nothing arrived. Creating a table would write to a dozen catalogs.
     return;
   end if;
-  -- Stages the new records once for all tenants and groups, in a temporary table, because only this
-  -- round uses it.
   perform logloom_private.empty_staging_table(v_staged);
   execute 'insert into ' || v_staged || ' select l.* from logloom.logs l '
     || 'where l.tenant_id in (select g.tenant_id from logloom_private.alert_groups g) '
@@ -31835,7 +31828,6 @@ declare
   v_rows logloom_private.sql_source;
   v_key constant text := logloom_private.only_number(p_query);
   v_groups logloom_private.counted_source;
-  -- The fields of groups and of conditions.
   v_fields constant text[] := p_query.by_fields
     || logloom_private.query_reads(logloom_private.stats_aggregates(p_query));
 begin
@@ -31898,8 +31890,8 @@ begin
   ) > 4 then
     v_rows := logloom_private.held_rows_sql(v_rows);
   end if;
-  -- Counts a column: rows that are sorted for grouping then have a second column. If rows have a
-  -- single column, PostgreSQL 17 does not count the memory for sorting it.
+  -- Counts a column, so that rows sorted for grouping have a second column. PostgreSQL 17 does not
+  -- count the memory for sorting rows of a single column.
   return (
     v_rows, 'count(l.tenant_id)', null, false
   )::logloom_private.counted_source;
@@ -31929,7 +31921,6 @@ begin
     end
     from jsonb_array_elements(p_aggregates) with ordinality a (item, n)
     cross join lateral (
-      -- The columns c1, c2 … of groups say whether the aggregate's condition holds.
       select case
         when p_source.keys_sql is not null and a.item ? 'condition'
           then format(' filter (where l.c%s)', a.n)
@@ -33106,7 +33097,7 @@ begin
     v_operator := 'not =';
     p_state."at" := p_state."at" + 1;
   elsif v_word = '=' and v_next ~ '^[^<>=~]' or v_word in ('i', 'w') and v_next = '=' then
-    -- Our own signs
+    -- The signs =, i= and w= of our query language
     v_operator := case v_word when '=' then '=' else v_word || '=' end;
     p_state."at" := p_state."at" + length(v_operator);
     v_end := case p_state.texts[p_state."at"]
@@ -33285,7 +33276,7 @@ begin
   if v_operator = '<>' and v_state.meant like '-@%'
     and lower(p_state.texts[p_state."at" - 2]) is distinct from 'not'
   then
-    -- SQL finds no nulls.
+    -- In SQL, <> finds no nulls.
     v_state.meant := logloom_private.translated_name(p_name) || ':* ' || v_state.meant;
   end if;
   return v_state;
@@ -33358,7 +33349,7 @@ begin
   then
     v_condition := logloom_private.translated_name(v_field) || ':*';
   end if;
-  -- What follows: as n, n, if (…), filter (where …), within group (order by x)
+  -- After the brackets: as n, n, if (…), filter (where …), within group (order by x)
   p_state."at" := v_end + 1;
   loop
     v_at := p_state."at";
@@ -33522,7 +33513,7 @@ begin
   elsif v_values[1] is null then
     return p_state;
   elsif v_kind = 'net' then
-    -- Networks, or the first and last address of one
+    -- The values are networks, or the first and last address of a network.
     v_values := array(
       select m[1] from unnest(v_values) v
       cross join lateral regexp_match(v, '^["'']?([0-9a-fA-F.:]+(?:/[0-9]{1,3})?)["'']?$') m
@@ -33960,7 +33951,7 @@ begin
     v_word := logloom_private.translation_word(p_state);
     exit when v_word in ('', '|') or v_word = any (p_stops);
     if v_word in ('or', '||') then
-      -- Our where knows AND only.
+      -- The stage where after an aggregate has no OR.
       p_state.meant := null;
       return p_state;
     elsif v_word ~ '^(?:[<>]=?|!=|==?|<>|:)$' and p_state.texts[p_state."at" + 1] ~ '^-?[0-9.]+$'
@@ -34104,7 +34095,7 @@ declare
   v_sign text;
   v_name text;
 begin
-  -- A value without a meaning is not listed.
+  -- Leaves out values that have no translation.
   while v_part.texts[v_part."at"] <> '' loop
     if logloom_private.translation_word(v_part) in (',', 'or', '|', '||', ';', 'and', '&&') then
       v_and := v_and or logloom_private.translation_word(v_part) in ('and', '&&');
@@ -34527,7 +34518,7 @@ begin
   end if;
   return null;
 exception when others then
-  -- A suggestion is an extra: without one, the query's own error or answer is returned.
+  -- Without a suggestion, the query's own error or answer is returned.
   return null;
 end;
 $function$;
@@ -34586,7 +34577,7 @@ begin
     end loop;
     p_state.said := p_state.said || substring(p_state.meant from '^[[:alpha:]]+(\^[0-9.]+)$');
     p_state.meant := regexp_replace(p_state.meant, '^([[:alpha:]]+)\^[0-9.]+$', '\1');
-    -- A time that is computed: earliest=-4h@h
+    -- translated_time computes such a time: earliest=-4h@h
     p_state.said := p_state.said || substring(p_state.meant from '^-[0-9]+[smhdw]@.*');
   end if;
   p_state."at" := p_state."at" + 1;
@@ -34657,7 +34648,7 @@ begin
     p_state.columns := v_keys;
     if v_has_counts or v_next like '-%' or '(' = any (p_state.texts[v_first:v_end]) then
       p_state.columns := '{}';
-      -- Aggregates have these columns without the stage.
+      -- The aggregates already return these columns, so the stage is not needed.
       p_state.meant := case when v_has_counts and v_keys <@ (
         p_state.keys || logloom_private.translated_names(p_state) || '{count,_time,n}'::text[]
         || array(select ltrim(k, '@') from unnest(p_state.keys) k)
@@ -34813,7 +34804,7 @@ begin
       array_to_string(p_state.texts[v_first:v_end - 1], ' ')
     );
   elsif v_has_counts and p_class in ('counts', 'distinct') then
-    -- The query language aggregates once.
+    -- A query has at most one stage with aggregates.
     p_state.meant := null;
   elsif p_class = 'counts'
     or v_kind is not null and (v_next in ('(', 'by', '|', '') or v_kind in ('sum', 'avg')
@@ -35456,7 +35447,7 @@ begin
           '^top (\d+) (\w+?)s? by errors?$',
           'level:error | count() as n by \2 | sort by n desc | limit \1'
         ),
-        -- A shell
+        -- Commands of a shell
         ('\s2>&1', ''),
         ('\mwc -l\M', 'count()'),
         ('\mjq\s+(?:-\w+\s+)*''\.(\w+)''', '| fields \1'),
@@ -35509,7 +35500,7 @@ begin
         v_from := null;
       end if;
     elsif logloom_private.is_said_by_itself(v_word)
-      -- status:error is level:error, earliest=-1h is ts:>=now-1h.
+      -- Names have a translation: status:error is level:error, earliest=-1h is ts:>=now-1h
       or v_texts[v_at + 1] ~ '^[:=!<>]' and logloom_private.word_class('name', v_word) is not null
       or logloom_private.translation_words(logloom_private.translated_name(v_word)) <@ v_said
     then
@@ -36628,7 +36619,6 @@ begin
     return null;
   end if;
   if logloom_private.verify_on() then
-    -- The pause is four times as long as the step took.
     return greatest(
       interval '10 milliseconds', 4 * (clock_timestamp() - v_started_at)
     );
@@ -36663,7 +36653,7 @@ declare
   v_verdict public.logloom_audit_verdict;
   v_day logloom.audit_digests;
   v_event logloom.audit_events;
-  -- The last link that fits: of a day before, then of an event.
+  -- The last link that was verified: the digest of a day, or the link of an event.
   v_link bytea;
   v_seen bigint;
 begin
@@ -37380,9 +37370,9 @@ CREATE OR REPLACE FUNCTION logloom_private.write_logs()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  -- If no event arrived, this nearly always returns here. A flip waits for running enqueues, so an
-  -- open slot has no batch below moved_through. A batch that gets its number later is seen next
-  -- time.
+  -- If no event arrived, this nearly always returns here. A flip waits for running enqueues, so all
+  -- batches of the open slot have numbers above moved_through. The next step sees batches that get
+  -- their numbers after this query.
   if exists (
     select
     from logloom_private.queue_pointer p, logloom_private.queue_batch_id b
@@ -38653,7 +38643,7 @@ begin
     v_changes := logloom_private.apply_documents(p_tenant_id, p_documents, p_pruned_types);
     raise exception using errcode = 'triggered_action_exception';
   exception when triggered_action_exception then
-    -- Everything is undone except the variable.
+    -- The exception undoes all changes of rows, but v_changes keeps its value.
     return v_changes;
   end;
 end;
@@ -38762,7 +38752,7 @@ begin
       raise exception using errcode = 'triggered_action_exception';
     end if;
   exception when triggered_action_exception then
-    -- Everything is undone except the variable.
+    -- The exception undoes all changes of rows, but v_changes keeps its value.
     null;
   end;
   return jsonb_build_object('changes', v_changes, 'plans', (
@@ -38796,7 +38786,7 @@ begin
   ) r
   on conflict (tenant_id) do update set
     retention_rules = excluded.retention_rules,
-    -- Blocks that were sealed under earlier rules keep their days.
+    -- Blocks that were sealed under earlier rules keep the retention of those rules.
     rules_days_max = greatest(excluded.rules_days_max, s.rules_days_max),
     updated_at = now();
   return public.get_tenant_settings(p_tenant_id);
@@ -39226,7 +39216,7 @@ begin
     if v_rest > '0' then
       perform pg_catalog.pg_sleep(extract(epoch from v_rest));
     else
-      -- Health compares the last written success with silence.
+      -- Health compares last_succeeded_at with silence, so it is written far more often.
       call logloom_private.run_step(
         v_due.j, least((v_due.j).silence / 12, '30 s'), v_next_at, v_rest
       );
@@ -39630,7 +39620,7 @@ COMMENT ON COLUMN "logloom"."archive_parts"."generation" IS 'How often the file 
 
 COMMENT ON COLUMN "logloom"."archive_parts"."newer_key" IS 'The key of a later generation in the bucket. It will replace the part''s file. The database does not know that generation after a restore to an earlier state.';
 
-COMMENT ON COLUMN "logloom"."archive_parts"."number" IS 'Numbers the parts in the order in which they were created. An erasure checks the parts up to a number.';
+COMMENT ON COLUMN "logloom"."archive_parts"."number" IS 'Numbers the parts in the order in which they were created. An erasure checks the parts up to parts_through.';
 
 COMMENT ON COLUMN "logloom"."archive_parts"."write_seq" IS 'The greatest write sequence that the part''s records may have. Restored records get it.';
 
@@ -39698,7 +39688,7 @@ COMMENT ON COLUMN "logloom"."log_streams"."query_dsl" IS 'The query for the reco
 
 COMMENT ON COLUMN "logloom"."log_streams"."secrets" IS 'The name and the sealed text of each secret. Only the edge function can open a sealed text.';
 
-COMMENT ON COLUMN "logloom"."log_streams"."source" IS 'logs, or audit: the audit trail. Then positions are its places (logloom_private.audit_place).';
+COMMENT ON COLUMN "logloom"."log_streams"."source" IS 'logs, or audit (the audit trail). Positions of an audit stream are places in the trail (logloom_private.audit_place).';
 
 COMMENT ON COLUMN "logloom"."log_views"."customer" IS 'Null for the tenant''s views, which have a name. Otherwise the row binds log streams and alert rules that a customer made in a portal session: they read in parent_view_id (null: the whole tenant), narrowed by query_dsl, the session''s query.';
 
@@ -39782,7 +39772,7 @@ COMMENT ON COLUMN "logloom"."portal_sessions"."query_dsl" IS 'A query without st
 
 COMMENT ON COLUMN "logloom"."portal_sessions"."token_digest" IS 'SHA-256 of the whole token. Null until the code of the link is exchanged for it.';
 
-COMMENT ON COLUMN "logloom"."portal_sessions"."variables" IS 'Values of dashboards'' variables by name. The reader of the session cannot choose others in the page, but can in own requests: only query_dsl limits what they see.';
+COMMENT ON COLUMN "logloom"."portal_sessions"."variables" IS 'Values of dashboards'' variables by name. The page offers no other values, but a request with the session''s token can use any. Only the view and query_dsl limit what the customer sees.';
 
 COMMENT ON COLUMN "logloom"."retention_runs"."position_block" IS 'The last block that an erasure has checked. An erasure checks rows before blocks.';
 
@@ -39806,7 +39796,7 @@ COMMENT ON COLUMN "logloom"."tenant_members"."view_id" IS 'The view that a viewe
 
 COMMENT ON COLUMN "logloom"."tenant_settings"."retention_days" IS 'May be above the limit of the plan after a change of plan. The limit then applies.';
 
-COMMENT ON COLUMN "logloom"."tenant_settings"."rules_days_max" IS 'The most days that a retention rule keeps or kept. Null: no rules, and all days before their removal are gone.';
+COMMENT ON COLUMN "logloom"."tenant_settings"."rules_days_max" IS 'The longest retention of the tenant''s rules, including replaced and removed rules. Null: there are no rules, and no records from before their removal are left.';
 
 COMMENT ON COLUMN "logloom"."usage_days"."dropped" IS 'Events that ingest rules removed. They are in events only if settings.count_dropped is on.';
 
@@ -39832,7 +39822,7 @@ COMMENT ON COLUMN "logloom_private"."archive_bucket"."planned_through" IS 'The l
 
 COMMENT ON COLUMN "logloom_private"."archive_bucket"."problem" IS 'What the last check of the bucket found wrong. Nothing is archived until it is null.';
 
-COMMENT ON COLUMN "logloom_private"."archive_bucket"."restored_at" IS 'When compare_archive_anew() last ran, after a restore. Files that the bucket had then and the database does not know are newer than the restored state. They are kept.';
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."restored_at" IS 'When compare_archive_anew() last ran, after a restore. Files that the bucket had at this time, but that the database does not know, are newer than the restored state. They are kept.';
 
 COMMENT ON COLUMN "logloom_private"."archive_erasures"."emptied" IS 'Parts that contained only matches. Their objects were deleted.';
 
@@ -39864,7 +39854,7 @@ COMMENT ON COLUMN "logloom_private"."blocks"."checksum" IS 'logloom_private.bloc
 
 COMMENT ON COLUMN "logloom_private"."blocks"."damaged_at" IS 'When a verification found that the checksum differs. Readers skip the block, with a warning. Null again when a verification finds the block intact.';
 
-COMMENT ON COLUMN "logloom_private"."blocks"."holds_counts" IS 'True: logloom_private.log_counts does not count these records. Queries read the block to count them. For tenants with few records a day. False: log_counts counts the records, and all are of one day.';
+COMMENT ON COLUMN "logloom_private"."blocks"."holds_counts" IS 'True, for tenants with few records a day: logloom_private.log_counts does not count these records. Queries read the block to count them. False: log_counts counts the records, and all are of one day.';
 
 COMMENT ON COLUMN "logloom_private"."blocks"."id_indexes" IS 'For each record: the last two bytes of its id, as a signed number.';
 
@@ -39996,7 +39986,7 @@ COMMENT ON COLUMN "logloom_private"."settings"."alert_rule_budget" IS 'How long 
 
 COMMENT ON COLUMN "logloom_private"."settings"."alert_rule_records" IS 'The most records that a rule reads for one window. Raise it where rules are paused as too expensive.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."api_pool_size" IS 'Connections of PostgREST (its db-pool); searches use half of them. Set it to the number of your project.';
+COMMENT ON COLUMN "logloom_private"."settings"."api_pool_size" IS 'Connections of PostgREST (its db-pool); searches use half of them. Set it to the size of your project''s pool.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."archive_after" IS 'How long after its end a day, or the month of a small tenant, is archived. Raise it where many records arrive later.';
 
@@ -40204,7 +40194,7 @@ COMMENT ON FUNCTION "public"."export_tenant_files"(text[], text) IS 'Returns the
 
 COMMENT ON FUNCTION "public"."get_api_key_usage"(text, uuid) IS 'When an API key was created and last used, how many days ago, and its reads by operation and day. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."get_error_group"(text, uuid, timestamp with time zone) IS 'An error group with its course, releases, tags, newest records and stack. p_fingerprint names the group, or p_id one of its records (faster with p_ts, its time). In a view, the answer comes from the newest 2000 errors of the last 24 hours. Errors: PT400, PT401, PT403, PT404, PT408, PT429.';
+COMMENT ON FUNCTION "public"."get_error_group"(text, uuid, timestamp with time zone) IS 'An error group with its records over time, releases, tags, newest records and stack. p_fingerprint names the group, or p_id one of its records (faster with p_ts, its time). In a view, the answer comes from the newest 2000 errors of the last 24 hours. Errors: PT400, PT401, PT403, PT404, PT408, PT429.';
 
 COMMENT ON FUNCTION "public"."get_log"(uuid, timestamp with time zone) IS 'Returns one record. With p_ts (the record''s time) the search is faster. Without p_ts it begins at the time of receipt, a part of the id. Errors: PT400, PT401, PT404, PT408.';
 
@@ -40246,7 +40236,7 @@ COMMENT ON FUNCTION "public"."list_api_keys"(text, integer, uuid) IS 'API keys o
 
 COMMENT ON FUNCTION "public"."list_audit_events"(text, text, text, text, text, text, text, integer, uuid) IS 'Lists the tenant''s audit trail, newest first: the project''s own events (p_source app) and Logloom''s (logloom). p_actor, p_target: an id. p_action: an action, or how it begins: invoices.*. p_ts_from (inclusive), p_ts_to (exclusive). p_limit 1 to 1000 (default 100); pages of large events are shorter. p_after: event_id of the last item of the page before. Errors: PT400, PT401, PT403, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."list_error_groups"(text, text[], text, text, text, text, text, text, text, integer, text) IS 'Error groups of the tenant. p_state: any of new, regressed, open, resolved, ignored (default: the first three). p_service: empty for groups without a service. p_first_release: first seen in this release. p_assigned_to: user_id or email address, empty for nobody. p_new_since: became new or regressed since. p_ts_from, p_ts_to: seen in this range. p_order: priority (new and regressed first, the default), last_seen, first_seen or records; each falls. p_limit: 1 to 1000 (default 100). p_after: fingerprint of the last item of the page before. In a view, groups are made from the newest 10,000 errors of the range (default: 24 hours). Errors: PT400, PT401, PT403, PT408, PT429.';
+COMMENT ON FUNCTION "public"."list_error_groups"(text, text[], text, text, text, text, text, text, text, integer, text) IS 'Error groups of the tenant. p_state: any of new, regressed, open, resolved, ignored (default: the first three). p_service: empty for groups without a service. p_first_release: first seen in this release. p_assigned_to: user_id or email address, empty for nobody. p_new_since: became new or regressed since. p_ts_from, p_ts_to: seen in this range. p_order: priority (new and regressed first, the default), last_seen, first_seen or records, the highest first. p_limit: 1 to 1000 (default 100). p_after: fingerprint of the last item of the page before. In a view, groups are made from the newest 10,000 errors of the range (default: 24 hours). Errors: PT400, PT401, PT403, PT408, PT429.';
 
 COMMENT ON FUNCTION "public"."list_ingest_rules"(text) IS 'Lists the tenant''s ingest rules in their order. Errors: PT401, PT403.';
 
@@ -40280,7 +40270,7 @@ COMMENT ON FUNCTION "public"."list_tenant_members"(text, integer, text) IS 'Memb
 
 COMMENT ON FUNCTION "public"."list_unsealed_alert_secrets"(text, uuid) IS 'The edge function logloom-notify calls it. Returns the secrets of alert rules that are not sealed with its key p_key_id. Reads 100 rules after p_after. Errors: PT400.';
 
-COMMENT ON FUNCTION "public"."log_changes"(text, text, text, integer, text, text) IS 'Returns what changed among the records that match p_query_dsl, from [p_before_from, p_before_to) to [p_ts_from, p_ts_to). These are message patterns and field values that are new, gone, grown or shrunk, the most significant first. Chance alone would explain a change once in a thousand times. The default of the range before: as long as the range, and directly before it. If the range before contains the range, only the rest of it is compared. p_limit 1 to 100 (default 20). Errors: PT400, PT401, PT408, PT429.';
+COMMENT ON FUNCTION "public"."log_changes"(text, text, text, integer, text, text) IS 'Returns what changed among the records that match p_query_dsl, from [p_before_from, p_before_to) to [p_ts_from, p_ts_to). These are message patterns and field values that are new, gone, grown or shrunk, the most significant first. Chance alone would explain a change once in a thousand times. The default of the range before: as long as the range, and directly before it. If the range before contains the range, only the part outside the range is compared. p_limit 1 to 100 (default 20). Errors: PT400, PT401, PT408, PT429.';
 
 COMMENT ON FUNCTION "public"."log_histogram"(text, text, text, integer) IS 'Counts the records that match p_query_dsl over time and by level. Empty buckets are included. p_buckets 1 to 1000 (default 60). Errors: PT400, PT401, PT408.';
 
@@ -40332,7 +40322,7 @@ COMMENT ON FUNCTION "public"."seal_alert_secret"(uuid, text, text) IS 'The edge 
 
 COMMENT ON FUNCTION "public"."search_logs"(text, text, text, integer, text, text) IS 'Returns a page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: next_cursor of the page before. It keeps the range of the first page. A page of a long range, or of more than about 8 MB, may have fewer records than p_limit and still a next_cursor. Only the last page has next_cursor null. Errors: PT400, PT401, PT408 (took longer than 15 s).';
 
-COMMENT ON FUNCTION "public"."set_log_plans"(jsonb, text[], boolean) IS 'For service_role. Makes plans as documents {type: plans, name, fields} describe them: name is the plan_id, fields are columns of logloom.plans. A column that is left out stays. Deletes p_deleted_ids. Returns {changes, plans}: what differs, and all plans after the call. p_dry_run: true by default; false changes them. Errors: PT400, PT403, PT409 (a tenant has the plan), PT429.';
+COMMENT ON FUNCTION "public"."set_log_plans"(jsonb, text[], boolean) IS 'For service_role. Makes plans as documents {type: plans, name, fields} describe them: name is the plan_id, fields are columns of logloom.plans. A column that is left out stays. Deletes p_deleted_ids. Returns {changes, plans}: what differs, and all plans after the call. p_dry_run: true by default; false makes the changes. Errors: PT400, PT403, PT409 (a tenant has the plan), PT429.';
 
 COMMENT ON FUNCTION "public"."set_retention_rules"(text, jsonb) IS 'Replaces the tenant''s retention rules and returns all settings. p_rules: at most 5 of {level, service, days}, [] for none. Errors: PT400, PT401, PT403.';
 
@@ -40426,7 +40416,7 @@ COMMENT ON TABLE "logloom"."tenants" IS 'A tenant is created by its first write:
 
 COMMENT ON TABLE "logloom"."usage_days" IS 'Events and bytes accepted per tenant and UTC day of receipt. meter_batches adds to it. Batches after queue_pointer.metered_through are not in it yet.';
 
-COMMENT ON TABLE "logloom_private"."alert_groups" IS 'A group of a tenant''s rules that read the same records, so that they share partial values. The values are complete for records up to write_seq, from (filled_from, filled_id) on. If these are null, the group must be filled. A group without a filter has no partial values: its rules read their windows.';
+COMMENT ON TABLE "logloom_private"."alert_groups" IS 'A group of a tenant''s rules that read the same records and use the same partial values. The values include all records from (filled_from, filled_id) on, up to write_seq. If these columns are null, the group has no values yet. A group without a filter has no partial values: its rules read their windows.';
 
 COMMENT ON TABLE "logloom_private"."alert_partials" IS 'Partial values per group, minute of ts and part of the group: the number of records, the number of records with a number, and the sum and bounds of these numbers.';
 
@@ -40446,7 +40436,7 @@ COMMENT ON TABLE "logloom_private"."archive_claims" IS 'Work that the function l
 
 COMMENT ON TABLE "logloom_private"."archive_endpoint" IS 'The URL of the edge function logloom-archive, and the secret that it expects.';
 
-COMMENT ON TABLE "logloom_private"."archive_erasures" IS 'Erasures in the archive. An erasure checks the files up to parts_through. This is set when the database has no match left. Until the erasure is done, nothing of the tenant is archived.';
+COMMENT ON TABLE "logloom_private"."archive_erasures" IS 'Erasures in the archive. An erasure checks the files up to parts_through. parts_through is set when the database has no match left. Until the erasure is done, nothing of the tenant is archived.';
 
 COMMENT ON TABLE "logloom_private"."archive_garbage" IS 'Objects of the archive to delete. A row is deleted once the object is gone from the bucket. reason later: the file is newer than the restored database and may be the only copy of its records. It stays until next_attempt_at (infinity) is set to a time.';
 
@@ -40552,11 +40542,11 @@ COMMENT ON TABLE "logloom_private"."webhook_secrets" IS 'Secrets that sign a rul
 
 COMMENT ON TYPE "logloom_private"."alert_band" IS 'The usual value and the threshold of a window of a rule with a baseline, or of one group.';
 
-COMMENT ON TYPE "logloom_private"."alert_reading" IS 'How many records were read, newest first; the oldest of them; whether no older one is left.';
+COMMENT ON TYPE "logloom_private"."alert_reading" IS 'How many records were read, newest first. Also the oldest record that was read, and whether no older record is left.';
 
 COMMENT ON TYPE "logloom_private"."alert_window" IS 'A window of a rule, or of one of its groups, and its value.';
 
-COMMENT ON TYPE "logloom_private"."audited_statement" IS 'What the events of a statement on an audited table have in common. name, keys: the table and its primary key. hidden_columns: columns that are not recorded. columns_have_changed: a column of audit_table() has another name now. tenant_column: the column with a row''s tenant; tenant_id: of rows without one. row_source: SQL that selects the columns of a row, or null for all.';
+COMMENT ON TYPE "logloom_private"."audited_statement" IS 'What the events of a statement on an audited table have in common. name, keys: the table and its primary key. hidden_columns: columns that are not recorded. columns_have_changed: a column of audit_table() has another name now. tenant_column: the column with a row''s tenant; tenant_id: the tenant of rows that name none. row_source: SQL that selects the columns of a row, or null for all.';
 
 COMMENT ON TYPE "logloom_private"."collected" IS 'New records and the next state of a collector. is_complete: false if more can be read now.';
 
@@ -40580,7 +40570,7 @@ COMMENT ON TYPE "logloom_private"."ingest_rule_count" IS 'What a rule did to a s
 
 COMMENT ON TYPE "logloom_private"."ingest_state" IS 'A sender and its limits, read once per call for all requests of a caller. keeps_from, takes_to: the allowed range of ts. events, bytes: used in the month; complete if a limit is near. batches: how many queued batches may be missing from events and bytes. headers: sent with every answer; X-Logloom-Writer if pg_cron does not run the writer. service: the only service that the sender may send for; null: any. rules_version: of the tenant''s ingest rules; null: no rule is on. spans_left: how many more spans max_span_share allows this month; null: any number. ingest() subtracts those in the queue.';
 
-COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom, and what the holder does. deletion: seals or deletes records of past days. writer: adds records or moves the queue. partitions: creates or drops a day. log_counts: adds up or deletes counts. queue: enqueues (shared) or switches the slot (exclusive). notifications, streams, archive: claims work. Claims are made one at a time: limits hold. Some locks have a second key, a hash of the lane or the tenant. lane: one worker in a lane. alerts: one evaluator of a tenant''s rules. delete_logs: one new deletion of a tenant at a time. members: one change of a tenant''s members at a time. notifications: one test or confirmation of a tenant''s address at a time. errors: counts errors in their groups. A deletion that subtracts errors takes it after its own. audit: links audit events. files: one change of a tenant''s files at a time.';
+COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom, and what the holder does. deletion: seals or deletes records of past days. writer: adds records or moves the queue. partitions: creates or drops a day. log_counts: adds up or deletes counts. queue: enqueues (shared) or switches the slot (exclusive). notifications, streams, archive: claims work. Only one claim is made at a time, so that limits hold. Some locks have a second key, a hash of the lane or the tenant. lane: one worker in a lane. alerts: one evaluator of a tenant''s rules. delete_logs: one new deletion of a tenant at a time. members: one change of a tenant''s members at a time. notifications: one test or confirmation of a tenant''s address at a time. errors: counts errors in their groups. A deletion that subtracts errors takes it after its own. audit: links audit events. files: one change of a tenant''s files at a time.';
 
 COMMENT ON TYPE "logloom_private"."log_key" IS 'A position in the order of a tenant''s records.';
 
@@ -40634,9 +40624,9 @@ COMMENT ON TYPE "public"."logloom_archive_restore" IS 'A restore of records from
 
 COMMENT ON TYPE "public"."logloom_audit_event" IS 'An audit event. actor: a user''s id, or a role. subject: what the action changed, such as the id of a key or user.';
 
-COMMENT ON TYPE "public"."logloom_audit_trail_event" IS 'An event of the audit trail. source: app (the project''s own) or logloom. actor: a user''s id, or a role. targets: what was changed, [{type, id, …}]. context: the rest; for a row of an audited table its old and new values. day, position: the place in the chain, if it has one.';
+COMMENT ON TYPE "public"."logloom_audit_trail_event" IS 'An event of the audit trail. source: app (the project''s own) or logloom. actor: a user''s id, or a role. targets: what was changed, [{type, id, …}]. context: further details; for a row of an audited table its old and new values. day, position: the place in the chain, if it has one.';
 
-COMMENT ON TYPE "public"."logloom_audit_verdict" IS 'What was verified: events, how many of them are erased, their first and last day, and the digest of the last one as hex. fault: null, or what does not fit first: event_missing, event_changed, link_changed, digest_changed or day_missing. next_day: where to go on if the range has too many events for one call.';
+COMMENT ON TYPE "public"."logloom_audit_verdict" IS 'What was verified: events, how many of them are erased, their first and last day, and the digest of the last one as hex. fault: null, or the first fault: event_missing, event_changed, link_changed, digest_changed or day_missing. next_day: where to go on if the range has too many events for one call.';
 
 COMMENT ON TYPE "public"."logloom_claimed_notification" IS 'A notification to deliver now, and the secrets that sign it (some may still be unsealed). If not is_complete, complete_alert_notification adds the link and the newest records to the body.';
 
@@ -40650,7 +40640,7 @@ COMMENT ON TYPE "public"."logloom_error_frame" IS 'A call of a stack trace, the 
 
 COMMENT ON TYPE "public"."logloom_error_group" IS 'An error group. state: new (in the last seven days), regressed (likewise), open, resolved or ignored. records: how many arrived; in a view: how many there are in the range. users: how many users it touched, about. first_release, last_release: of its records. hours: records in each of the last 24 hours, the last one is the current one. assigned_to: email address or user_id.';
 
-COMMENT ON TYPE "public"."logloom_error_group_details" IS 'An error group with its course: records by hour (14 days) and by UTC day (a year). Hours and days without records are left out. stack: the newest stack trace; is_own: not of a library. releases, tags and newest (at most 10) come from the group''s records among the newest 2000 errors of its service in a day. sampled_records is their number. merged: the groups that were merged into this one.';
+COMMENT ON TYPE "public"."logloom_error_group_details" IS 'An error group with its records by hour (14 days) and by UTC day (a year). Hours and days without records are left out. stack: the newest stack trace; is_own: not of a library. releases, tags and newest (at most 10) come from the group''s records among the newest 2000 errors of its service in a day. sampled_records is their number. merged: the groups that were merged into this one.';
 
 COMMENT ON TYPE "public"."logloom_error_release" IS 'A release in which an error was seen, and its number among the sampled records.';
 
