@@ -673,7 +673,7 @@ export interface ErrorRelease {
   records: number;
 }
 
-/** An error group with its course. */
+/** An error group with its counts by hour. */
 export interface ErrorGroupDetails {
   group: ErrorGroup;
   /** The last 14 days. */
@@ -786,7 +786,7 @@ export interface AuditVerdict {
   day_from: string | null;
   day_to: string | null;
   digest: string | null;
-  /** What does not fit first. */
+  /** The first fault: event_missing, event_changed, link_changed or digest_changed. */
   fault: string | null;
   fault_day: string | null;
   fault_position: number | null;
