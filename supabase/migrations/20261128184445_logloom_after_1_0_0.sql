@@ -12070,12 +12070,12 @@ begin
           from facets v
           where length(v.value) <= 200 and v.count > 0
           order by v.count desc, v.value collate "C"
-          limit 10
+          limit %s
         )
       from facets f
     $query$,
     (coalesce(v_source.keys_sql, v_query.by_sql))[1], logloom_private.source_count_sql(v_source),
-    logloom_private.source_sql(v_source.rows_sql)
+    logloom_private.source_sql(v_source.rows_sql), logloom_private.listed_values()
   )
   into p_field.count, p_field.records, p_field.values;
   p_field.exact := true;
@@ -16553,6 +16553,12 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.listed_values()
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN 10;
+
 CREATE OR REPLACE FUNCTION logloom_private.locked_rule (
   p_scope   logloom_private.reading_scope,
   p_rule_id uuid
@@ -16666,8 +16672,6 @@ declare
     || 'where jsonb_typeof(j.value) = ''object'' or '
     || format(v_wanted, '%2$s || logloom_private.query_segment(j.key)') || ' limit 200)';
   v_max_fields constant integer := 200;
-  -- The limit of values per field.
-  v_max_values constant integer := 10;
   -- The limit of attributes read, over all records.
   v_max_cells constant integer := 100000;
   v_sampled text;
@@ -16755,7 +16759,7 @@ begin
       order by f.count desc, f.field collate "C"
     $query$,
     logloom_private.source_sql(p_sample),
-    v_max_fields, v_max_values, v_max_cells, v_sampled, v_present,
+    v_max_fields, logloom_private.listed_values(), v_max_cells, v_sampled, v_present,
     format(v_attributes, 's.attrs', '''attrs.'''),
     format(v_attributes, 'p.object', '''attrs.'' || p.path || ''.'''),
     p_is_whole, format(v_wanted, 'p.field')
@@ -30338,7 +30342,7 @@ begin
       'They use half of the plan''s `concurrent_searches`, or half of all search slots. The answer '
         'has `Retry-After`.'),
     ('search.too_many_are_running', 429, 'Too many searches are running', 'Try again in a moment.',
-      'Searches of all tenants use their share of the connections.'),
+      'No connection for searches is free for this tenant.'),
     ('search.range_leaves_the_years', 400, 'Invalid range: only the years 1970 to 9999',
       'Send both as ISO 8601, such as 2026-11-21T10:00:00Z.', null),
     ('search.cursor_is_invalid', 400, 'Invalid p_cursor',
@@ -40514,7 +40518,7 @@ COMMENT ON TABLE "logloom_private"."releases" IS 'When each release was first se
 
 COMMENT ON TABLE "logloom_private"."retention_place" IS 'The progress of the day''s retention, for the next run of the job.';
 
-COMMENT ON TABLE "logloom_private"."rule_values" IS 'The values of rules with a baseline, in one window of every five minutes. values: the value by group, as group_key() writes it. others: the value of every other group; null: unknown.';
+COMMENT ON TABLE "logloom_private"."rule_values" IS 'The values of rules with a baseline, for one window every five minutes. values: the value by group, as group_key() writes it. others: the value of every other group; null: unknown.';
 
 COMMENT ON TABLE "logloom_private"."sealing_days" IS 'The days that the job seal_logs has checked, and its progress.';
 
@@ -40588,7 +40592,7 @@ COMMENT ON TYPE "logloom_private"."reading_scope" IS 'What a reader may see. ten
 
 COMMENT ON TYPE "logloom_private"."record_arrays" IS 'Records as one array for each field. columns has the values of the fields of logloom_private.column_fields, as texts.';
 
-COMMENT ON TYPE "logloom_private"."record_field" IS 'A column of logloom.logs. sent: events have it. shown: its position in public.logloom_log_record. Null if answers do not have it. kind: how queries treat it (time, id, level, msg, text, host, attrs). Null: queries do not know it. block: how a block stores it (times, batches, ids, runs, templates, attrs, or a column of its own). bloom: with a Bloom filter. place: its position in the console. near: names that people use for it by mistake. aliases: its other names in an event. The first one wins. A dotted name is a flat key or a path. also: other sources, for the documents. remark: what the console says about it.';
+COMMENT ON TYPE "logloom_private"."record_field" IS 'A column of logloom.logs. sent: events have it. shown: its position in public.logloom_log_record. Null if answers do not have it. kind: how queries treat it (time, id, level, msg, text, host, attrs). Null: queries do not know it. block: how a block stores it (times, batches, ids, runs, templates, attrs, or a column of its own). bloom: with a Bloom filter. place: its position in the console. near: names that people use for it by mistake. aliases: its other names in an event. The first one wins. A dotted name is a flat key or a path. also: another source, which a guide lists. remark: what the console says about it.';
 
 COMMENT ON TYPE "logloom_private"."stream_batch" IS 'Records after a stream''s position, in the order in which they became visible. end_seq is the last write_seq. end_id is the last record with it; null: all records with it.';
 
@@ -40640,7 +40644,7 @@ COMMENT ON TYPE "public"."logloom_error_frame" IS 'A call of a stack trace, the 
 
 COMMENT ON TYPE "public"."logloom_error_group" IS 'An error group. state: new (in the last seven days), regressed (likewise), open, resolved or ignored. records: how many arrived; in a view: how many there are in the range. users: how many users it touched, about. first_release, last_release: of its records. hours: records in each of the last 24 hours, the last one is the current one. assigned_to: email address or user_id.';
 
-COMMENT ON TYPE "public"."logloom_error_group_details" IS 'An error group with its records by hour (14 days) and by UTC day (a year). Hours and days without records are left out. stack: the newest stack trace; is_own: not of a library. releases, tags and newest (at most 10) come from the group''s records among the newest 2000 errors of its service in a day. sampled_records is their number. merged: the groups that were merged into this one.';
+COMMENT ON TYPE "public"."logloom_error_group_details" IS 'An error group with its records by hour (14 days) and by UTC day (a year). Hours and days without records are left out. stack: the newest stack trace; is_own: not of a library. releases, tags and newest (at most 10) come from the group''s records among the newest 2000 errors of a day. sampled_records is their number. merged: the groups that were merged into this one.';
 
 COMMENT ON TYPE "public"."logloom_error_release" IS 'A release in which an error was seen, and its number among the sampled records.';
 

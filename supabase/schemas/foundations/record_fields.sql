@@ -23,7 +23,7 @@ comment on type logloom_private.record_field is
   '(times, batches, ids, runs, templates, attrs, or a column of its own). bloom: with a Bloom '
   'filter. place: its position in the console. near: names that people use for it by mistake. '
   'aliases: its other names in an event. The first one wins. A dotted name is a flat key or a '
-  'path. also: other sources, for the documents. remark: what the console says about it.';
+  'path. also: another source, which a guide lists. remark: what the console says about it.';
 
 -- The fields are in the order of the columns of logloom.logs. Add a new field at the end.
 create function logloom_private.record_fields()

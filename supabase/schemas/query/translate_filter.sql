@@ -48,7 +48,7 @@ begin
 end;
 $$;
 
--- Reads the operator and value after a name. Sets meant to null if none follows.
+-- Reads the operator and value after a name. If none follows, meant is null.
 create function logloom_private.translated_after_name(
   p_state logloom_private.translation,
   p_name text

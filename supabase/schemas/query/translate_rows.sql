@@ -19,7 +19,7 @@ begin
 end;
 $$;
 
--- Returns the name of the result that a word means: n, count(…), count_, avg_bytes; or null.
+-- Returns the name of the result that a word such as n, count_ or avg_bytes means, or null.
 create function logloom_private.translated_result(
   p_state logloom_private.translation,
   p_word text

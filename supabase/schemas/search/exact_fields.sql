@@ -1,3 +1,10 @@
+-- At most this many values of a field are listed.
+create function logloom_private.listed_values()
+returns integer
+language sql
+immutable
+return 10;
+
 -- Counts the values of one field over all records of a query.
 create function logloom_private.exact_field(
   p_tenant_id text,
@@ -35,12 +42,12 @@ begin
           from facets v
           where length(v.value) <= 200 and v.count > 0
           order by v.count desc, v.value collate "C"
-          limit 10
+          limit %s
         )
       from facets f
     $query$,
     (coalesce(v_source.keys_sql, v_query.by_sql))[1], logloom_private.source_count_sql(v_source),
-    logloom_private.source_sql(v_source.rows_sql)
+    logloom_private.source_sql(v_source.rows_sql), logloom_private.listed_values()
   )
   into p_field.count, p_field.records, p_field.values;
   p_field.exact := true;

@@ -36,8 +36,6 @@ declare
     || 'where jsonb_typeof(j.value) = ''object'' or '
     || format(v_wanted, '%2$s || logloom_private.query_segment(j.key)') || ' limit 200)';
   v_max_fields constant integer := 200;
-  -- The limit of values per field.
-  v_max_values constant integer := 10;
   -- The limit of attributes read, over all records.
   v_max_cells constant integer := 100000;
   v_sampled text;
@@ -125,7 +123,7 @@ begin
       order by f.count desc, f.field collate "C"
     $query$,
     logloom_private.source_sql(p_sample),
-    v_max_fields, v_max_values, v_max_cells, v_sampled, v_present,
+    v_max_fields, logloom_private.listed_values(), v_max_cells, v_sampled, v_present,
     format(v_attributes, 's.attrs', '''attrs.'''),
     format(v_attributes, 'p.object', '''attrs.'' || p.path || ''.'''),
     p_is_whole, format(v_wanted, 'p.field')

@@ -127,8 +127,8 @@ end;
 $$;
 
 -- Builds SQL for a page: the records of p_rows after the query's stages, in order, and the columns
--- p_others. Records beyond p_bytes are null. Without p_is_exact, records larger than p_bytes /
--- p_limit are null instead: adding up sizes is slow. Extracted records are always measured.
+-- p_others. Records beyond p_bytes are null. Adding up sizes is slow: without p_is_exact, if
+-- plan.rows is empty, records larger than p_bytes / p_limit are null instead.
 create function logloom_private.page_sql(
   p_query logloom_private.compiled_query,
   p_rows logloom_private.sql_source,

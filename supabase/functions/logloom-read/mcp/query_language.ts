@@ -79,7 +79,7 @@ export const queryLanguage: string = [
   '- `host:"/var/run/worker"`: a quoted value',
   "- `service:(api OR cache)`: any of several",
   "- `service:(api cache)`: the same",
-  '- `service:(ca* OR "worker")`: of every kind',
+  '- `service:(ca* OR "worker")`: with wildcards and quotes',
   "- `env:*`: has a value",
   "- `-env:*`: has none",
   '- `env:""`: the empty text is a value',

@@ -210,5 +210,5 @@ create table logloom_private.rule_values (
 create index rule_values_window_end_idx on logloom_private.rule_values using brin (window_end);
 
 comment on table logloom_private.rule_values is
-  'The values of rules with a baseline, in one window of every five minutes. values: the value by '
+  'The values of rules with a baseline, for one window every five minutes. values: the value by '
   'group, as group_key() writes it. others: the value of every other group; null: unknown.';

@@ -93,7 +93,7 @@ comment on type public.logloom_error_group_details is
   'An error group with its records by hour (14 days) and by UTC day (a year). Hours and days '
   'without records are left out. stack: the newest stack trace; is_own: not of a library. '
   'releases, tags and newest (at most 10) come from the group''s records among the newest 2000 '
-  'errors of its service in a day. sampled_records is their number. merged: the groups that were '
+  'errors of a day. sampled_records is their number. merged: the groups that were '
   'merged into this one.';
 
 create type logloom_private.error_event as (

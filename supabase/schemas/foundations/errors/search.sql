@@ -27,7 +27,7 @@ begin
       'They use half of the plan''s `concurrent_searches`, or half of all search slots. The answer '
         'has `Retry-After`.'),
     ('search.too_many_are_running', 429, 'Too many searches are running', 'Try again in a moment.',
-      'Searches of all tenants use their share of the connections.'),
+      'No connection for searches is free for this tenant.'),
     ('search.range_leaves_the_years', 400, 'Invalid range: only the years 1970 to 9999',
       'Send both as ISO 8601, such as 2026-11-21T10:00:00Z.', null),
     ('search.cursor_is_invalid', 400, 'Invalid p_cursor',
