@@ -39730,7 +39730,7 @@ COMMENT ON COLUMN "logloom"."plans"."events_per_second" IS 'Events per second th
 
 COMMENT ON COLUMN "logloom"."plans"."ingest_tokens_per_minute" IS 'Ingest tokens that may be created for a tenant in a minute.';
 
-COMMENT ON COLUMN "logloom"."plans"."is_default" IS 'The plan of a tenant that is created by its first write.';
+COMMENT ON COLUMN "logloom"."plans"."is_default" IS 'The plan of new tenants.';
 
 COMMENT ON COLUMN "logloom"."plans"."max_alert_silences" IS 'Silences of a tenant at once, including scheduled ones.';
 

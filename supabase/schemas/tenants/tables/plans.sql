@@ -114,7 +114,7 @@ comment on table logloom.plans is
   'Plans and their limits. A change takes effect with the next request.';
 
 comment on column logloom.plans.is_default is
-  'The plan of a tenant that is created by its first write.';
+  'The plan of new tenants.';
 
 comment on column logloom.plans.max_open_deletions is
   'Deletions by delete_logs that may be queued or in progress at once.';
