@@ -39427,6 +39427,8 @@ CREATE INDEX notifications_tenant_id_customer_idx ON logloom_private.notificatio
 
 CREATE INDEX rule_values_window_end_idx ON logloom_private.rule_values USING brin (window_end);
 
+CREATE INDEX usage_services_day_idx ON logloom_private.usage_services USING brin (day);
+
 CREATE TRIGGER audit_alert_incidents
   AFTER UPDATE OF acknowledged_by, assigned_to, noted_at ON logloom.alert_incidents
   FOR EACH ROW

@@ -9,6 +9,9 @@ create table logloom_private.usage_services (
 -- Today's rows change all the time. Free space on the page saves updates of the index.
 with (fillfactor = 50);
 
+-- Deleting old days reads only these days.
+create index usage_services_day_idx on logloom_private.usage_services using brin (day);
+
 comment on table logloom_private.usage_services is
   'Events of logloom.usage_days by service. The writer adds events in the step that moves them, '
   'dead letters too. Events that ingest rules removed are not in it. record_bytes: bytes of the '
