@@ -146,7 +146,8 @@ end;
 $$;
 
 -- Returns the same as sealed_patterns, but places also sort by id: time, id, block, position.
--- Within a block, messages are ordered by service and level, which a reader's view may hide.
+-- Within a block, messages are ordered by service and level, which a reader's view may hide. Ids of
+-- messages whose time is unique are 0, because reading ids is slow.
 create function logloom_private.sealed_patterns_by_id(
   p_tenant_id text,
   p_from timestamptz,
@@ -170,31 +171,39 @@ as $$
 declare
   v_found record;
   v_block logloom_private.blocks;
+  v_ids uuid[];
 begin
   for v_found in
     select
-      s.place[2] as block_id, array_agg(s.template) as templates, array_agg(s.events) as events,
+      s.block_to_read, array_agg(s.template) as templates, array_agg(s.events) as events,
       array_agg(s.first_us) as firsts, array_agg(s.last_us) as lasts,
-      array_agg(s.place[1]) as times, array_agg(s.place[3]::integer) as positions
-    from logloom_private.sealed_patterns(p_tenant_id, p_from, p_to, p_tree, p_limit) s
-    group by 1
+      array_agg(s.place[2]) as blocks, array_agg(s.place[3]::integer) as positions
+    from (
+      select p.*, case when count(*) over (partition by p.first_us) > 1 then p.place[2] end
+        as block_to_read
+      from logloom_private.sealed_patterns(p_tenant_id, p_from, p_to, p_tree, p_limit) p
+    ) s
+    group by s.block_to_read
   loop
-    select c.* into v_block
-    from logloom_private.blocks c
-    where c.tenant_id = p_tenant_id and c.block_id = v_found.block_id;
+    v_ids := null;
+    if v_found.block_to_read is not null then
+      select c.* into v_block
+      from logloom_private.blocks c
+      where c.tenant_id = p_tenant_id and c.block_id = v_found.block_to_read;
+      v_ids := logloom_private.block_ids(
+        v_block, v_found.positions, logloom_private.block_batches(v_block, v_found.positions)
+      );
+    end if;
     return query
     select
       u.template, u.events, u.first_us, u.last_us, array[
-        u.time, ('x' || left(h.id, 16))::bit(64)::bigint,
-        ('x' || right(h.id, 16))::bit(64)::bigint, v_found.block_id, u.position
+        u.first_us, coalesce(('x' || left(h.id, 16))::bit(64)::bigint, 0),
+        coalesce(('x' || right(h.id, 16))::bit(64)::bigint, 0), u.block_id, u.position
       ]
     from unnest(
-      v_found.templates, v_found.events, v_found.firsts, v_found.lasts, v_found.times,
-      v_found.positions,
-      logloom_private.block_ids(
-        v_block, v_found.positions, logloom_private.block_batches(v_block, v_found.positions)
-      )
-    ) u (template, events, first_us, last_us, time, position, id)
+      v_found.templates, v_found.events, v_found.firsts, v_found.lasts, v_found.blocks,
+      v_found.positions, v_ids
+    ) u (template, events, first_us, last_us, block_id, position, id)
     cross join lateral replace(u.id::text, '-', '') h (id);
   end loop;
 end;
