@@ -14173,6 +14173,8 @@ begin
     and (
       i.resolved_at is null
       or i.resolution in ('recovered', 'still_absent')
+      -- An incident shows the question that the rule asked then.
+      and i.resolved_at >= p_rule.asked_at
       and case when p_fires then p_window.window_end <= i.quiet_from
         else p_window.window_end > i.held_until end
     )

@@ -3,7 +3,7 @@ begin;
 set local timezone = 'UTC';
 \ir ../actors.psql
 \ir rounds.psql
-select plan(67);
+select plan(68);
 
 -- Lists the incidents of a rule, oldest first. Each has: group, when it opened, how often it fired,
 -- its last and its farthest value, until when the condition held, how the incident ended, and when
@@ -482,6 +482,24 @@ select is(
   'bob', 'acknowledging the last alert does'
 );
 select pg_temp.act_as_postgres();
+
+-- A question that changed after the end of an incident gets a new incident, also in the cooldown.
+select pg_temp.rule('asked', 'gt', 1, 1, 5, 'asked') \g /dev/null
+select pg_temp.arrive('14:00:10', 'asked', p_count => 3);
+select pg_temp.round('14:01') \g /dev/null
+select pg_temp.round('14:02') \g /dev/null
+update logloom.alert_rules set window_minutes = 2, asked_at = pg_temp.at('14:02:30')
+where name = 'asked';
+select pg_temp.arrive('14:02:40', 'asked', p_count => 2);
+select pg_temp.round('14:03') \g /dev/null
+select pg_temp.round('14:04') \g /dev/null
+select pg_temp.arrive('14:05:10', 'asked', p_count => 4);
+select pg_temp.round('14:06') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.incidents('asked')$$,
+  array['14:01 1x 3 3 14:01 recovered 14:02', '14:06 1x 4 4 14:06 open'],
+  'an incident of an earlier question is not opened again'
+);
 
 -- Old incidents are deleted.
 update logloom.alert_incidents set resolved_at = now() - interval '500 days'
