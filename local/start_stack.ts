@@ -156,7 +156,7 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
       );
     }
     if (options.demo) {
-      await progress("Making the demo tenant's key");
+      await progress("Creating the demo tenant's key");
       state.demo = await demo(stack).catch((error) => {
         warn(`There is no demo: ${sentence(error)}`);
         return null;
