@@ -208,8 +208,11 @@ function doorOf(source: SupabaseClientLike | Session | ReadKey): Door {
       const current = typeof token === "string" ? token : await token();
       const headers = {
         ...named,
-        ...current !== null && { Authorization: `Bearer ${current}` },
-        ...key && { apikey: key },
+        // Supabase's gateway takes secret keys only as the apikey.
+        ...current?.startsWith("sb_secret_") ? { apikey: current } : {
+          ...current !== null && { Authorization: `Bearer ${current}` },
+          ...key && { apikey: key },
+        },
         ...init.headers,
       };
       return await send(project + path, { ...init, headers });

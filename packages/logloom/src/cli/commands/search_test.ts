@@ -249,13 +249,15 @@ Deno.test("a session has priority over an API key, and a named key over the prof
     const { code, err } = await run(peer, asked, { ...home.env, LOGLOOM_TOKEN: "", ...env });
     assert.equal(code, 0, err);
     const { path, headers } = peer.requests[before];
-    return [path, headers.get("authorization") ?? headers.get("x-api-key")];
+    const given = ["authorization", "x-api-key", "apikey"].map((name) => headers.get(name));
+    return [path, given.find((value) => value !== null)];
   };
   const session = { session: { access_token: "stored" } };
   const asUser = "/rest/v1/rpc/search_logs";
   const byKey = "/functions/v1/logloom-read/v1/search_logs";
   const key = { LOGLOOM_API_KEY: "ll_named" };
   assert.deepEqual(await search({}, { ...key, LOGLOOM_TOKEN: "t" }), [asUser, "Bearer t"]);
+  assert.deepEqual(await search({}, { LOGLOOM_TOKEN: "sb_secret_k" }), [asUser, "sb_secret_k"]);
   assert.deepEqual(await search(session, key), [asUser, "Bearer stored"]);
   assert.deepEqual(await search({ api_key: "ll_kept", ...session }, {}), [asUser, "Bearer stored"]);
   assert.deepEqual(await search({ api_key: "ll_kept" }, key), [byKey, "ll_named"]);
