@@ -5594,7 +5594,7 @@ begin
     ('callers.user_is_missing', 401, 'Invalid token, API key, or missing tenant_id',
       'The token needs the claim sub, which names the user.', null),
     ('callers.tenant_is_another', 403, 'p_tenant_id is not the tenant of the token',
-      'Leave p_tenant_id out: the tenant is taken from the token.', null),
+      'Leave p_tenant_id out, or use the secret key: a token has one tenant.', null),
     ('callers.operation_is_internal', 403, '%s is only for service_role',
       'Logloom''s edge functions call it with the project''s secret key.', null),
     ('callers.client_may_only_read', 403, 'The OAuth client of this token may only read',
