@@ -11,27 +11,6 @@ return case
   else 'open'
 end;
 
--- An incident as operations show it. p_addresses has the email addresses of its people.
-create function logloom_private.alert_incident_of(
-  p_row logloom.alert_incidents,
-  p_addresses jsonb
-)
-returns public.logloom_alert_incident
-language sql
-stable
-return row(
-  p_row.incident_id, p_row.tenant_id, p_row.rule_id, p_row.rule_name, p_row.query_dsl,
-  p_row.window_minutes, p_row."group",
-  logloom_private.alert_incident_state(p_row.resolved_at, p_row.acknowledged_at),
-  p_row.opened_at, p_row.last_fired_at, p_row.resolved_at, p_row.resolution, p_row.fired_count,
-  p_row.value, p_row.peak_value, p_row.threshold,
-  p_row.comparison::public.logloom_alert_comparison,
-  p_row.acknowledged_at, coalesce(p_addresses ->> p_row.acknowledged_by, p_row.acknowledged_by),
-  p_row.assigned_at, coalesce(p_addresses ->> p_row.assigned_by, p_row.assigned_by),
-  coalesce(p_addresses ->> p_row.assigned_to, p_row.assigned_to),
-  p_row.noted_at, coalesce(p_addresses ->> p_row.noted_by, p_row.noted_by), p_row.note
-);
-
 -- The email addresses of the people in incidents of the tenant.
 create function logloom_private.addresses_in_incidents(p_tenant_id text, p_incident_ids uuid[])
 returns jsonb
@@ -54,7 +33,8 @@ begin
 end;
 $$;
 
--- An incident as a reader sees it: a customer sees neither people nor notes.
+-- An incident as a reader sees it: a customer sees neither people nor notes. p_addresses has the
+-- email addresses of its people.
 create function logloom_private.alert_incident_for(
   p_scope logloom_private.reading_scope,
   p_row logloom.alert_incidents,
@@ -65,19 +45,28 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_shown public.logloom_alert_incident := logloom_private.alert_incident_of(p_row, p_addresses);
 begin
   if p_scope.customer is not null then
-    v_shown.acknowledged_by := null;
-    v_shown.assigned_at := null;
-    v_shown.assigned_by := null;
-    v_shown.assigned_to := null;
-    v_shown.noted_at := null;
-    v_shown.noted_by := null;
-    v_shown.note := null;
+    p_row.acknowledged_by := null;
+    p_row.assigned_at := null;
+    p_row.assigned_by := null;
+    p_row.assigned_to := null;
+    p_row.noted_at := null;
+    p_row.noted_by := null;
+    p_row.note := null;
   end if;
-  return v_shown;
+  return row(
+    p_row.incident_id, p_row.tenant_id, p_row.rule_id, p_row.rule_name, p_row.query_dsl,
+    p_row.window_minutes, p_row."group",
+    logloom_private.alert_incident_state(p_row.resolved_at, p_row.acknowledged_at),
+    p_row.opened_at, p_row.last_fired_at, p_row.resolved_at, p_row.resolution, p_row.fired_count,
+    p_row.value, p_row.peak_value, p_row.threshold,
+    p_row.comparison::public.logloom_alert_comparison,
+    p_row.acknowledged_at, coalesce(p_addresses ->> p_row.acknowledged_by, p_row.acknowledged_by),
+    p_row.assigned_at, coalesce(p_addresses ->> p_row.assigned_by, p_row.assigned_by),
+    coalesce(p_addresses ->> p_row.assigned_to, p_row.assigned_to),
+    p_row.noted_at, coalesce(p_addresses ->> p_row.noted_by, p_row.noted_by), p_row.note
+  )::public.logloom_alert_incident;
 end;
 $$;
 
@@ -102,7 +91,6 @@ declare
   v_tenant_id constant text := v_scope.tenant_id;
   v_views constant uuid[] := logloom_private.views_of_alerts(v_scope);
   v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_list_bytes constant integer := logloom_private.list_bytes();
   v_after constant timestamptz := logloom_private.page_place(
     p_after::text, 'incident', 'incident_id',
     (
@@ -150,7 +138,7 @@ begin
         limit v_limit
       ) l
     ) b
-    where coalesce(b.bytes_before, 0) < v_list_bytes
+    where coalesce(b.bytes_before, 0) < logloom_private.list_bytes()
   )
   select s.*
   from page p

@@ -11,16 +11,16 @@ as $$
 begin
   return coalesce(
     (
-      select greatest(extract(epoch from n.window_end - l.window_end), 0)
+      select greatest(
+        extract(
+          epoch from r.window_end
+            -- Rules are not late for a round that is still in progress.
+            - (r.finished_at is null)::integer * interval '1 minute'
+            - greatest(p_rule.last_evaluated_at, date_trunc('minute', p_rule.asked_at))
+        ),
+        0
+      )
       from logloom_private.alert_rounds r
-      cross join lateral (
-        -- Rules are not late for a round that is still in progress.
-        select r.window_end - (r.finished_at is null)::integer * interval '1 minute' as window_end
-      ) n
-      cross join lateral (
-        select greatest(p_rule.last_evaluated_at, date_trunc('minute', p_rule.asked_at))
-          as window_end
-      ) l
       where p_rule.enabled and p_rule.kind = 'query'
     ),
     0

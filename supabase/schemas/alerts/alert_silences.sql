@@ -91,7 +91,6 @@ as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
   v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_list_bytes constant integer := logloom_private.list_bytes();
   v_after constant timestamptz := logloom_private.page_place(
     p_after::text, 'silence', 'silence_id',
     (
@@ -119,7 +118,7 @@ begin
     ) s
     order by s.created_at desc, s.silence_id desc
   ) p
-  where coalesce(p.bytes_before, 0) < v_list_bytes;
+  where coalesce(p.bytes_before, 0) < logloom_private.list_bytes();
 end;
 $$;
 

@@ -76,6 +76,8 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_rules bigint;
+  v_is_held boolean;
   v_feature public.logloom_plan_feature;
 begin
   if p_scope.customer is null then
@@ -84,18 +86,12 @@ begin
   end if;
   perform logloom_private.hold_tenant(p_scope.tenant_id);
   -- A separate statement, so that it counts rules created while hold_tenant waited for the lock.
-  perform logloom_private.require_room_for_customer(p_scope, 'rules', 10, (
-    select count(*)
-    from logloom.alert_rules r
-    where r.tenant_id = p_scope.tenant_id
-      and logloom_private.customer_of_view(r.view_id) = p_scope.customer
-  ));
-  if exists (
-    select
-    from logloom.alert_rules r
-    where r.tenant_id = p_scope.tenant_id and r.held_at is not null
-      and logloom_private.customer_of_view(r.view_id) = p_scope.customer
-  ) then
+  select count(*), bool_or(r.held_at is not null) into v_rules, v_is_held
+  from logloom.alert_rules r
+  where r.tenant_id = p_scope.tenant_id
+    and logloom_private.customer_of_view(r.view_id) = p_scope.customer;
+  perform logloom_private.require_room_for_customer(p_scope, 'rules', 10, v_rules);
+  if v_is_held then
     perform logloom_private.refuse('portal.others_are_held', 'alert rule');
   end if;
   v_feature := logloom_private.feature_of(p_scope.tenant_id, 'alerts');

@@ -166,12 +166,10 @@ begin
     return '0';
   end if;
   v_round := logloom_private.continued_alert_round();
-  if v_round.window_end is not null then
-    return case
-      when logloom_private.read_alert_windows(v_round, clock_timestamp()) is not null
-        then interval '0'
-    end;
-  end if;
-  return null;
+  return case
+    when v_round.window_end is null then null
+    when logloom_private.read_alert_windows(v_round, clock_timestamp()) is not null
+      then interval '0'
+  end;
 end;
 $$;

@@ -36,10 +36,9 @@ declare
   v_max_groups constant integer := (select s.alert_groups from logloom_private.settings s);
   -- A group without records counts as missing only if it had records within this many windows.
   v_absent_windows constant integer := 10;
-  v_holding logloom_private.alert_window[] := p_holding;
 begin
   if p_rule.on_absent = 'fire' then
-    v_holding := v_holding || array(
+    p_holding := p_holding || array(
       select row(
         p_rule.rule_id, p_window_end - make_interval(mins => p_rule.window_minutes), p_window_end,
         0, null, a."group", true
@@ -67,7 +66,7 @@ begin
       coalesce(md5(u."group"::text), '') as group_key, (array_agg(u."group"))[1] as "group",
       bool_or(u.holds) as holds, bool_or(not u.holds or u.absent is not true) as is_seen
     from (
-      select h."group", h.absent, true as holds from unnest(v_holding) h
+      select h."group", h.absent, true as holds from unnest(p_holding) h
       union all
       select s."group", s.absent, false from unnest(p_seen) s where p_rule.on_absent = 'fire'
     ) u
@@ -83,7 +82,7 @@ begin
   where a.rule_id = p_rule.rule_id
     and a.holds_since is not null
     and not exists (
-      select from unnest(v_holding) h where coalesce(md5(h."group"::text), '') = a.group_key
+      select from unnest(p_holding) h where coalesce(md5(h."group"::text), '') = a.group_key
     );
   delete from logloom_private.alert_states a
   where a.rule_id = p_rule.rule_id
@@ -101,7 +100,7 @@ begin
   ));
   return array(
     select h
-    from unnest(v_holding) h
+    from unnest(p_holding) h
     join logloom_private.alert_states a
       on a.rule_id = p_rule.rule_id and a.group_key = coalesce(md5(h."group"::text), '')
     where a.holds_since <= p_window_end - make_interval(mins => p_rule.for_minutes)

@@ -114,7 +114,6 @@ declare
   v_rule logloom.alert_rules;
   v_judged logloom.alert_rules;
   v_window logloom_private.alert_window;
-  v_has_fired boolean;
   v_fired integer := 0;
   v_errors jsonb := '{}';
   v_silences jsonb := '{}';
@@ -149,8 +148,8 @@ begin
         v_judged.threshold := coalesce(
           logloom_private.threshold_of_window(v_rule, v_window), v_rule.threshold
         );
-        v_has_fired := logloom_private.fire_alert(v_judged, v_window, p_now, v_in_force);
-        v_fired := v_fired + v_has_fired::integer;
+        v_fired := v_fired
+          + logloom_private.fire_alert(v_judged, v_window, p_now, v_in_force)::integer;
       exception
         when lock_not_available or disk_full then
           raise;
