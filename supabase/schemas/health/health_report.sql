@@ -65,7 +65,12 @@ declare
     'alerts', logloom_private.alert_health(
       v_now, logloom_private.watermark(v_queue.oldest_received_at)
     ) || jsonb_build_object(
-      'unsealed_secrets', logloom_private.unsealed_secret_count(),
+      -- They stay in plain text while the function logloom-notify has no key or was not called.
+      'unsealed_secrets', (
+        select count(*)
+        from logloom_private.webhook_secrets w
+        where starts_with(w.secret, 'whsec_') or starts_with(w.previous_secret, 'whsec_')
+      ),
       'console_url', (select s.console_url from logloom_private.settings s)
     ),
     'sealing', logloom_private.sealing_health(v_now),

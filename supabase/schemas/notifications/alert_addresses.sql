@@ -129,11 +129,9 @@ begin
   for update;
   if v_address.confirmed_at is not null then
     return jsonb_build_object('success', true);
-  end if;
-  if v_address.code_expires_at > now() is not true then
+  elsif v_address.code_expires_at > now() is not true then
     perform logloom_private.refuse('notifications.no_code_is_good');
-  end if;
-  if v_address.tries >= logloom_private.confirmation_tries() then
+  elsif v_address.tries >= logloom_private.confirmation_tries() then
     perform logloom_private.refuse('notifications.code_was_tried_too_often');
   end if;
   -- Compares hashes, so that the duration tells nothing about the code.

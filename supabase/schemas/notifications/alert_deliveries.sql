@@ -123,11 +123,9 @@ begin
   for update;
   if not found then
     perform logloom_private.refuse('notifications.delivery_not_found');
-  end if;
-  if v_notification.status = 'delivered' then
+  elsif v_notification.status = 'delivered' then
     perform logloom_private.refuse('notifications.delivery_arrived');
-  end if;
-  if v_notification.purpose = 'confirmation' then
+  elsif v_notification.purpose = 'confirmation' then
     perform logloom_private.refuse('notifications.code_is_not_mailed_twice');
   end if;
   v_address := coalesce(

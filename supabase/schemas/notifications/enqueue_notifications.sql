@@ -116,7 +116,6 @@ declare
   v_preferences constant jsonb := to_jsonb(
     (logloom_private.effective_settings(p_rule.tenant_id)).notification_preferences
   );
-  v_lifetime constant interval := logloom_private.notification_lifetime();
   v_destination record;
   v_collects boolean;
   v_refusal text;
@@ -160,7 +159,8 @@ begin
     values (
       p_rule.tenant_id, logloom_private.customer_of_view(p_rule.view_id), p_rule.rule_id,
       p_alert.alert_id, p_alert.incident_id, p_purpose,
-      v_destination.channel, v_destination.address, p_body, now() + v_lifetime,
+      v_destination.channel, v_destination.address, p_body,
+      now() + logloom_private.notification_lifetime(),
       case
         when v_collects then now() + make_interval(secs => p_rule.group_wait_seconds)
         else now()
@@ -172,23 +172,22 @@ begin
       ) end
     )
     returning * into v_notification;
-    v_refusal := logloom_private.waiting_refusal(v_notification);
+    v_refusal := coalesce(
+      logloom_private.waiting_refusal(v_notification),
+      case
+        when v_notification.channel <> 'email' or logloom_private.address_is_confirmed(
+          v_notification.tenant_id, v_notification.customer, v_notification.address
+        ) then null
+        -- A test may request another code. An alert may not, because a rule could fire for ever.
+        when p_purpose = 'test' then logloom_private.request_confirmation(p_rule, true)
+        else logloom_private.unconfirmed_address(
+          v_notification.tenant_id, v_notification.customer, v_notification.address
+        )
+      end
+    );
     if v_refusal is not null then
       v_notification := logloom_private.end_notification(
         v_notification, 'failed', null, v_refusal
-      );
-    elsif v_notification.channel = 'email' and not logloom_private.address_is_confirmed(
-      v_notification.tenant_id, v_notification.customer, v_notification.address
-    ) then
-      v_notification := logloom_private.end_notification(
-        v_notification, 'failed', null,
-        case
-          -- A test may request another code. An alert may not, because a rule could fire for ever.
-          when p_purpose = 'test' then logloom_private.request_confirmation(p_rule, true)
-          else logloom_private.unconfirmed_address(
-            v_notification.tenant_id, v_notification.customer, v_notification.address
-          )
-        end
       );
     end if;
     return next v_notification;

@@ -31,27 +31,6 @@ create type public.logloom_alert_incident_details as (
 comment on type public.logloom_alert_incident_details is
   'An incident with its newest alerts and deliveries, at most 100 of each.';
 
-create function logloom_private.deliveries_of_incident(
-  p_tenant_id text,
-  p_incident_id uuid,
-  p_customer text
-)
-returns public.logloom_alert_delivery[]
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return array(
-    select logloom_private.delivery(logloom_private.as_customer_reads(n, p_customer))
-    from logloom_private.notifications n
-    where n.tenant_id = p_tenant_id and n.incident_id = p_incident_id
-    order by n.created_at desc, n.notification_id desc
-    limit 100
-  );
-end;
-$$;
-
 create function logloom_private.read_alert_incident(
   p_scope logloom_private.reading_scope,
   p_incident_id uuid
@@ -68,7 +47,7 @@ declare
     logloom_private.managing_scope(p_scope, 'get_alert_incident', null, 'member');
   v_tenant_id constant text := v_scope.tenant_id;
   v_row logloom.alert_incidents;
-  v_item public.logloom_alert_incident;
+  v_details public.logloom_alert_incident_details;
 begin
   perform logloom_private.require_parameter('p_incident_id', p_incident_id is null);
   select i.* into v_row
@@ -78,27 +57,26 @@ begin
   if not found then
     perform logloom_private.refuse('alerts.incident_not_found');
   end if;
-  v_item := logloom_private.alert_incident_for(
-    v_scope, v_row, logloom_private.addresses_in_incidents(v_tenant_id, array[p_incident_id])
+  v_details := jsonb_populate_record(
+    v_details, to_jsonb(logloom_private.alert_incident_for(
+      v_scope, v_row, logloom_private.addresses_in_incidents(v_tenant_id, array[p_incident_id])
+    ))
   );
-  return row(
-    v_item.incident_id, v_item.tenant_id, v_item.rule_id, v_item.rule_name, v_item.query_dsl,
-    v_item.window_minutes, v_item."group", v_item.state, v_item.opened_at, v_item.last_fired_at,
-    v_item.resolved_at, v_item.resolution, v_item.fired_count, v_item.value, v_item.peak_value,
-    v_item.threshold, v_item.comparison, v_item.acknowledged_at, v_item.acknowledged_by,
-    array(
-      select logloom_private.alert_entry_of(
-        h, v_row.resolved_at, true, v_scope.customer is null
-      )
-      from logloom.alert_history h
-      where h.tenant_id = v_tenant_id and h.incident_id = p_incident_id
-      order by h.triggered_at desc, h.alert_id desc
-      limit 100
-    ),
-    logloom_private.deliveries_of_incident(v_tenant_id, p_incident_id, v_scope.customer),
-    v_item.assigned_at, v_item.assigned_by, v_item.assigned_to, v_item.noted_at, v_item.noted_by,
-    v_item.note
+  v_details.alerts := array(
+    select logloom_private.alert_entry_of(h, v_row.resolved_at, true, v_scope.customer is null)
+    from logloom.alert_history h
+    where h.tenant_id = v_tenant_id and h.incident_id = p_incident_id
+    order by h.triggered_at desc, h.alert_id desc
+    limit 100
   );
+  v_details.deliveries := array(
+    select logloom_private.delivery(logloom_private.as_customer_reads(n, v_scope.customer))
+    from logloom_private.notifications n
+    where n.tenant_id = v_tenant_id and n.incident_id = p_incident_id
+    order by n.created_at desc, n.notification_id desc
+    limit 100
+  );
+  return v_details;
 end;
 $$;
 

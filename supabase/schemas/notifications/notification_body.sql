@@ -66,23 +66,6 @@ begin
 end;
 $$;
 
--- A group with its values shortened for a message.
-create function logloom_private.short_group(p_group jsonb)
-returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (
-    select jsonb_object_agg(
-      g.key, case when length(g.value) > 200 then left(g.value, 199) || '…' else g.value end
-    )
-    from jsonb_each_text(p_group) g
-  );
-end;
-$$;
-
 -- Makes the body of a webhook: JSON of the type alert.triggered or alert.test. Other channels make
 -- their messages from it. The body is stored; each attempt adds a link and the records that exist
 -- then.
@@ -129,7 +112,12 @@ begin
       ),
       'alerts', json_build_array(json_build_object(
         'alert_id', p_alert.alert_id,
-        'group', logloom_private.short_group(p_alert."group"),
+        'group', (
+          select jsonb_object_agg(
+            g.key, case when length(g.value) > 200 then left(g.value, 199) || '…' else g.value end
+          )
+          from jsonb_each_text(p_alert."group") g
+        ),
         'value', p_alert.value,
         'absent', coalesce(p_alert.absent, false)
       ))

@@ -134,9 +134,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_address constant text := logloom_private.channel_address(
-    'email', p_rule.notification_config, '{}'
-  );
+  v_address constant text := p_rule.notification_config ->> 'email';
   v_mailbox constant text := lower(v_address);
   v_mailed constant text := 'The address is not confirmed: confirm_alert_address takes the code '
     'that is mailed to it';
@@ -198,7 +196,7 @@ as $$
 begin
   if not logloom_private.address_is_confirmed(
     new.tenant_id, logloom_private.customer_of_view(new.view_id),
-    logloom_private.channel_address('email', new.notification_config, '{}')
+    new.notification_config ->> 'email'
   ) then
     perform logloom_private.request_confirmation(new, false);
   end if;

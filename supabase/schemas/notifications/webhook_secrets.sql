@@ -124,23 +124,6 @@ comment on function public.seal_alert_secret(uuid, text, text) is
   'The edge function logloom-notify calls it. Replaces the secret of a rule by p_sealed. p_digest '
   'is the secret''s hex SHA-256. Errors: PT400.';
 
--- Counts webhook secrets in plain text. They stay in plain text while the function logloom-notify
--- has no key or was not called.
-create function logloom_private.unsealed_secret_count()
-returns integer
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (
-    select count(*)
-    from logloom_private.webhook_secrets w
-    where starts_with(w.secret, 'whsec_') or starts_with(w.previous_secret, 'whsec_')
-  );
-end;
-$$;
-
 create type public.logloom_webhook_secret as (
   rule_id uuid,
   secret text,
