@@ -14,8 +14,7 @@ begin
   end if;
   for v_member in
     select m.name, m.pattern, m.is_needed, p_config -> m.name as value
-    from logloom_private.stream_config_members() m
-    where p_kind = any (m.kinds)
+    from logloom_private.stream_config_members(p_kind) m
   loop
     if coalesce(v_member.value, 'null') = 'null' then
       if v_member.is_needed then
@@ -33,25 +32,20 @@ begin
   for v_member in
     select c.key as name
     from jsonb_each(p_config) c
-    where c.key <> all (
-      select m.name from logloom_private.stream_config_members() m where p_kind = any (m.kinds)
-    )
+    where c.key not in (select m.name from logloom_private.stream_config_members(p_kind) m)
   loop
     perform logloom_private.refuse(
       'streams.config_is_unknown', left(v_member.name, 60), p_kind,
-      (
-        select string_agg(m.name, ', ')
-        from logloom_private.stream_config_members() m
-        where p_kind = any (m.kinds)
-      )
+      (select string_agg(m.name, ', ') from logloom_private.stream_config_members(p_kind) m)
     );
   end loop;
   return jsonb_strip_nulls(p_config);
 end;
 $$;
 
-create function logloom_private.stream_config_members()
-returns table (name text, kinds text[], is_needed boolean, pattern text)
+-- Returns the members that the config of a kind has.
+create function logloom_private.stream_config_members(p_kind text)
+returns table (name text, is_needed boolean, pattern text)
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
@@ -62,7 +56,7 @@ declare
     '^(https://[A-Za-z0-9[][!-~]*|http://127\.0\.0\.1(:[0-9]{1,5})?([/?#][!-~]*)?)$';
 begin
   return query
-  select m.name, m.kinds, m.is_needed, m.pattern
+  select m.name, m.is_needed, m.pattern
   from (
     values
       ('url', '{webhook,otlp,loki,elasticsearch,splunk_hec,datadog}'::text[], true,
@@ -77,7 +71,8 @@ begin
       ('prefix', '{s3}', false,
         '^[A-Za-z0-9_=-][A-Za-z0-9._=-]*(/[A-Za-z0-9_=-][A-Za-z0-9._=-]*)*$'),
       ('access_key_id', '{s3}', true, '^[A-Za-z0-9_-]{3,128}$')
-  ) m (name, kinds, is_needed, pattern);
+  ) m (name, kinds, is_needed, pattern)
+  where p_kind = any (m.kinds);
 end;
 $$;
 

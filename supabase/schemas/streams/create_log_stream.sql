@@ -44,13 +44,9 @@ begin
   v_row.source := coalesce(p_source, 'logs');
   if length(v_row.name) not between 1 and 100 then
     perform logloom_private.refuse('streams.name_is_invalid');
-  end if;
-  if not exists (
-    select from logloom_private.stream_config_members() m where p_kind = any (m.kinds)
-  ) then
+  elsif not exists (select from logloom_private.stream_config_members(p_kind)) then
     perform logloom_private.refuse('streams.kind_is_unknown');
-  end if;
-  if v_row.source not in ('logs', 'audit') then
+  elsif v_row.source not in ('logs', 'audit') then
     perform logloom_private.refuse('streams.source_is_unknown');
   elsif v_scope.customer is not null and p_view_id is not null then
     perform logloom_private.refuse('portal.not_for_customers', 'p_view_id');

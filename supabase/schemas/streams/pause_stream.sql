@@ -12,10 +12,9 @@ begin
     claimed_at = null,
     claimed_until = null
   where s.stream_id = p_stream.stream_id and s.paused_at is null;
-  if not found then
-    return;
+  if found then
+    perform logloom_private.mail_stream_owners(p_stream, 'stream.paused', p_reason);
   end if;
-  perform logloom_private.mail_stream_owners(p_stream, 'stream.paused', p_reason);
 end;
 $$;
 

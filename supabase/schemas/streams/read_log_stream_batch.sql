@@ -1,26 +1,5 @@
--- Returns SQL for a record as it is sent: JSON without null members, id and ts first. l is the
--- record's alias.
-create function logloom_private.sent_record_sql()
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'concat(''{"id":"'', l.id, ''","ts":'', to_json(l.ts)' || (
-    select string_agg(
-      format(
-        ', case when l.%1$I is not null then '',"%1$s":'' || to_json(l.%1$I)::text end', f.name
-      ),
-      '' order by f.shown
-    )
-    from unnest(logloom_private.record_fields()) f
-    where f.shown is not null and f.name not in ('id', 'ts', 'tenant_id')
-  ) || ', ''}'')';
-end;
-$$;
-
--- Writes the records of a batch, one per line, so that the sender need not parse them.
+-- Writes the records of a batch, one per line, so that the sender need not parse them. A record is
+-- JSON without null members, id and ts first.
 create function logloom_private.sent_records(p_records public.logloom_log_record[])
 returns text
 language plpgsql
@@ -29,16 +8,25 @@ set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
 declare
+  v_names text;
+  v_members text;
   v_records text;
 begin
+  select
+    string_agg(f.name, ', ' order by f.shown),
+    string_agg(
+      format(
+        ', case when l.%1$I is not null then '',"%1$s":'' || to_json(l.%1$I)::text end', f.name
+      ),
+      '' order by f.shown
+    ) filter (where f.name not in ('id', 'ts', 'tenant_id'))
+  into v_names, v_members
+  from unnest(logloom_private.record_fields()) f
+  where f.shown is not null;
   execute format(
-    'select string_agg(%s, e'',\n'' order by l.n) from unnest($1) with ordinality l (%s, n)',
-    logloom_private.sent_record_sql(),
-    (
-      select string_agg(f.name, ', ' order by f.shown)
-      from unnest(logloom_private.record_fields()) f
-      where f.shown is not null
-    )
+    'select string_agg(concat(''{"id":"'', l.id, ''","ts":'', to_json(l.ts)%s, ''}''), '
+      'e'',\n'' order by l.n) from unnest($1) with ordinality l (%s, n)',
+    v_members, v_names
   )
   into v_records
   using p_records;

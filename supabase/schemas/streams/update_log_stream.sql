@@ -84,8 +84,7 @@ begin
   end if;
   if length(logloom_private.trim_space(p_name)) not between 1 and 100 then
     perform logloom_private.refuse('streams.name_is_invalid');
-  end if;
-  if v_scope.customer is not null and p_view_id is not null then
+  elsif v_scope.customer is not null and p_view_id is not null then
     perform logloom_private.refuse('portal.not_for_customers', 'p_view_id');
   elsif v_row.source = 'audit' and p_view_id is not null then
     perform logloom_private.refuse('audit.not_in_views');
@@ -111,6 +110,9 @@ begin
   );
   perform logloom_private.require_secrets_again(v_row, v_config, p_secrets);
   perform logloom_private.refuse_own_keys(v_tenant_id, v_secrets);
+  if v_is_other then
+    perform logloom_private.drop_batch(v_row);
+  end if;
   update logloom.log_streams s
   set name = coalesce(logloom_private.trim_space(p_name), s.name),
     query_dsl = v_query_dsl,
@@ -141,13 +143,7 @@ begin
     claimed_until = case when v_is_same then s.claimed_until end,
     -- A change is tried at once. A new config begins with the full batch size.
     next_attempt_at = now(),
-    batch_bytes = case when p_config is null then s.batch_bytes else 1000000 end,
-    batch_id = case when not v_is_other then s.batch_id end,
-    batch_made_at = case when not v_is_other then s.batch_made_at end,
-    batch_end_seq = case when not v_is_other then s.batch_end_seq end,
-    batch_end_id = case when not v_is_other then s.batch_end_id end,
-    batch_records = case when not v_is_other then s.batch_records end,
-    batch_skipped = case when not v_is_other then s.batch_skipped end
+    batch_bytes = case when p_config is null then s.batch_bytes else 1000000 end
   where s.stream_id = p_stream_id
   returning s.* into v_row;
   return logloom_private.log_stream_of(v_scope, v_row);
