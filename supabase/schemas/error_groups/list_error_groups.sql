@@ -203,17 +203,15 @@ begin
     order by c.place desc, (c.item).fingerprint desc
     limit v_limit
   )
-  select
-    (p.item).fingerprint, (p.item).tenant_id, (p.item).service, (p.item).error_type,
-    (p.item).title, (p.item).state, (p.item).first_seen, (p.item).last_seen, (p.item).records,
-    (p.item).users, (p.item).first_release, (p.item).last_release,
-    case when v_sees_people
-      then coalesce(v_addresses ->> (p.item).assigned_to, (p.item).assigned_to) end,
-    case when v_sees_people then (p.item).note end,
-    (p.item).ignored_until, (p.item).resolved_at, (p.item).resolved_release,
-    case when v_is_own then (p.item).hours
-      else logloom_private.error_hours(v_scope.tenant_id, (p.item).fingerprint, v_now) end
+  select i.*
   from page p
+  cross join lateral jsonb_populate_record(p.item, jsonb_build_object(
+    'assigned_to', case when v_sees_people
+      then coalesce(v_addresses ->> (p.item).assigned_to, (p.item).assigned_to) end,
+    'note', case when v_sees_people then (p.item).note end,
+    'hours', case when v_is_own then (p.item).hours
+      else logloom_private.error_hours(v_scope.tenant_id, (p.item).fingerprint, v_now) end
+  )) i
   order by p.place desc, (p.item).fingerprint desc;
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');

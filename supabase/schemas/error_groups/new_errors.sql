@@ -5,14 +5,6 @@ language sql
 immutable
 return 50000;
 
--- How many distinct errors of a tenant, by stack trace and shape, a step looks at. The rarer ones
--- are counted in the group "others".
-create function logloom_private.error_step_kinds()
-returns integer
-language sql
-immutable
-return 1000;
-
 -- Returns the write sequence at which a step ends: p_to, or an earlier one, so that a step has at
 -- most error_step_records() errors. Never splits the records of one write sequence.
 create function logloom_private.error_step_end(p_from bigint, p_to bigint, p_range tstzrange)
@@ -54,6 +46,9 @@ set jit = off
 set work_mem = '32MB'
 as $$
 declare
+  -- How many distinct errors of a tenant, by stack trace and shape, a step looks at. The rarer ones
+  -- are counted in the group "others".
+  v_kinds constant integer := 1000;
   v_arrivals logloom_private.error_arrival[];
 begin
   -- Slow work is done once for each distinct stack trace and shape.
@@ -117,7 +112,7 @@ begin
       )::logloom_private.error_arrival)
       from named n
     $query$,
-    p_source, p_ids, logloom_private.error_step_kinds()
+    p_source, p_ids, v_kinds
   )
   into v_arrivals;
   return coalesce(v_arrivals, '{}');
