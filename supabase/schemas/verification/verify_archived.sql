@@ -81,11 +81,10 @@ declare
   v_first date := p_day;
   v_last date := p_day;
   v_span record;
-  v_files record;
+  v_has_missing boolean;
   v_here bigint;
   v_archive_days integer;
 begin
-  details := '{}';
   loop
     select min(p.first_day) as first_day, max(p.last_day) as last_day
     into v_span
@@ -98,28 +97,23 @@ begin
     v_last := greatest(v_last, v_span.last_day);
   end loop;
   last_day := v_last;
-  details := array(
-    select format(
-      'the file %s has records from %s to %s', p.object_key, p.first_ts, p.last_ts
-    )
-    from logloom.archive_parts p
-    where p.tenant_id = p_tenant_id and p.status <> 'draft'
-      and p.last_day >= v_first and p.first_day <= v_last
-      and (
-        p.first_ts > p.last_ts
-        or logloom_private.utc_day(p.first_ts) < p.first_day
-        or logloom_private.utc_day(p.last_ts) > p.last_day
-      )
-    order by p.number
-  );
   select
-    coalesce(sum(p.records), 0)::bigint as records,
-    coalesce(bool_or(p.status = 'missing'), false) as has_missing
-  into v_files
+    coalesce(sum(p.records), 0)::bigint, coalesce(bool_or(p.status = 'missing'), false),
+    coalesce(
+      array_agg(
+        format('the file %s has records from %s to %s', p.object_key, p.first_ts, p.last_ts)
+        order by p.number
+      ) filter (
+        where p.first_ts > p.last_ts
+          or logloom_private.utc_day(p.first_ts) < p.first_day
+          or logloom_private.utc_day(p.last_ts) > p.last_day
+      ),
+      '{}'
+    )
+  into records, v_has_missing, details
   from logloom.archive_parts p
   where p.tenant_id = p_tenant_id and p.status <> 'draft'
     and p.last_day >= v_first and p.first_day <= v_last;
-  records := v_files.records;
 
   select l.archive_days into v_archive_days
   from logloom.tenants t
@@ -141,15 +135,15 @@ begin
   end if;
 
   v_here := logloom_private.archived_records_here(p_tenant_id, v_first, v_last);
-  if v_here > v_files.records
+  if v_here > records
     -- Expired files are deleted even if the database keeps the records.
     and v_first >= logloom_private.utc_day(now()) - v_archive_days
   then
     details := details || format(
-      'the archive has %s of %s records up to %s', v_files.records, v_here, v_last
+      'the archive has %s of %s records up to %s', records, v_here, v_last
     );
-  elsif v_here > 0 and v_here < v_files.records
-    and v_first = v_last and not v_files.has_missing
+  elsif v_here > 0 and v_here < records
+    and v_first = v_last and not v_has_missing
     and v_first >= logloom_private.first_kept_day(p_tenant_id, logloom_private.utc_day(now()))
     and not exists (
       select from logloom_private.archive_passes p where p.tenant_id = p_tenant_id
@@ -171,7 +165,7 @@ begin
     )
   then
     details := details || format(
-      'the archive has %s records, the database %s', v_files.records, v_here
+      'the archive has %s records, the database %s', records, v_here
     );
   end if;
   return next;

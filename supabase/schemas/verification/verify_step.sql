@@ -191,12 +191,10 @@ begin
     ) then
     return null;
   end if;
-  if logloom_private.verify_on() then
-    return greatest(
-      interval '10 milliseconds', 4 * (clock_timestamp() - v_started_at)
-    );
-  end if;
-  return null;
+  return case
+    when logloom_private.verify_on()
+      then greatest(interval '10 milliseconds', 4 * (clock_timestamp() - v_started_at))
+  end;
 end;
 $$;
 
