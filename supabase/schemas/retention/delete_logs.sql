@@ -146,53 +146,37 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return jsonb_build_array(
-    jsonb_build_object(
-      'kind', 'exports', 'ts_from', p_run.ts_from, 'ts_to', p_run.ts_to
-    )
-  ) || coalesce(
-    (
-      select jsonb_agg(
-        jsonb_build_object(
-          'kind', 'log_stream', 'name', s.name, 'to', s.kind, 'sent_from', s.created_at,
-          'sent_to', s.last_success_at
-        )
-        order by s.created_at, s.stream_id
+  return to_jsonb(
+    array[jsonb_build_object('kind', 'exports', 'ts_from', p_run.ts_from, 'ts_to', p_run.ts_to)]
+    || array(
+      select jsonb_build_object(
+        'kind', 'log_stream', 'name', s.name, 'to', s.kind, 'sent_from', s.created_at,
+        'sent_to', s.last_success_at
       )
       from logloom.log_streams s
       where s.tenant_id = p_run.tenant_id and s.source = 'logs' and s.sent_records > 0
-    ),
-    '[]'
-  ) || coalesce(
-    (
-      select jsonb_agg(
-        jsonb_build_object(
-          'kind', 'damaged_block', 'records', c.records, 'ts_from', c.first_ts,
-          'ts_to', c.last_ts + interval '1 microsecond'
-        )
-        order by c.first_ts, c.block_id
+      order by s.created_at, s.stream_id
+    )
+    || array(
+      select jsonb_build_object(
+        'kind', 'damaged_block', 'records', c.records, 'ts_from', c.first_ts,
+        'ts_to', c.last_ts + interval '1 microsecond'
       )
       from logloom_private.blocks c
       where c.tenant_id = p_run.tenant_id and c.damaged_at is not null
         and c.last_ts >= p_run.ts_from and c.first_ts < p_run.ts_to
-    ),
-    '[]'
-  ) || coalesce(
-    (
-      select jsonb_agg(
-        jsonb_build_object(
-          'kind', 'alerts', 'alerts', a.alerts, 'ts_from', a.ts_from, 'ts_to', a.ts_to
-        )
+      order by c.first_ts, c.block_id
+    )
+    || array(
+      select jsonb_build_object(
+        'kind', 'alerts', 'alerts', count(*), 'ts_from', min(h.window_start),
+        'ts_to', max(h.window_end)
       )
-      from (
-        select count(*) as alerts, min(h.window_start) as ts_from, max(h.window_end) as ts_to
-        from logloom.alert_history h
-        where h.tenant_id = p_run.tenant_id and h."group" is not null
-          and h.window_end > p_run.ts_from and h.window_start < p_run.ts_to
-        having count(*) > 0
-      ) a
-    ),
-    '[]'
+      from logloom.alert_history h
+      where h.tenant_id = p_run.tenant_id and h."group" is not null
+        and h.window_end > p_run.ts_from and h.window_start < p_run.ts_to
+      having count(*) > 0
+    )
   );
 end;
 $$;

@@ -264,10 +264,8 @@ begin
   end if;
   v_run_id := logloom_private.next_deletion();
   if v_run_id is null then
-    if logloom_private.delete_tenant_step() then
-      return (select s.deletion_pause from logloom_private.settings s);
-    end if;
-    return null;
+    return case when logloom_private.delete_tenant_step()
+      then (select s.deletion_pause from logloom_private.settings s) end;
   end if;
   begin
     v_more := logloom_private.deletion_step(v_run_id);

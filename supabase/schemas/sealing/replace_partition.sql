@@ -25,8 +25,9 @@ begin
   end if;
   if v_records > 0 then
     execute format('create table logloom.%I (like logloom.logs including all)', v_copy);
-    execute format('alter table logloom.%I enable row level security', v_copy);
-    execute format('alter table logloom.%I force row level security', v_copy);
+    execute format(
+      'alter table logloom.%I enable row level security, force row level security', v_copy
+    );
     execute format(
       'insert into logloom.%I select l.* from only logloom.%I l order by l.tenant_id, l.ts, l.id',
       v_copy, v_partition
@@ -36,7 +37,7 @@ begin
     execute format(
       'alter table logloom.%I add constraint logs_remaining_day '
         || 'check (ts >= %L::timestamptz and ts < %L::timestamptz)',
-      v_copy, p_day::timestamp at time zone 'UTC', (p_day + 1)::timestamp at time zone 'UTC'
+      v_copy, logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1)
     );
   end if;
   update logloom_private.sealing_days d
@@ -175,8 +176,7 @@ begin
       execute format('alter table logloom.%I rename to %I', v_copy, v_partition);
       execute format(
         'alter table logloom.logs attach partition logloom.%I for values from (%L) to (%L)',
-        v_partition, p_day::timestamp at time zone 'UTC',
-        (p_day + 1)::timestamp at time zone 'UTC'
+        v_partition, logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1)
       );
       execute format('alter table logloom.%I drop constraint logs_remaining_day', v_partition);
     end if;
