@@ -31,7 +31,6 @@ begin
   return coalesce(v_listed, '');
 end;
 $$;
-grant execute on function pg_temp.listed(text) to public;
 
 select pg_temp.act_as_user('acme', 'alice');
 select is(

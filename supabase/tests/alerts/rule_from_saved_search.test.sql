@@ -30,7 +30,6 @@ exception when others then
   return sqlstate || ' ' || sqlerrm;
 end;
 $$;
-grant execute on function pg_temp.make(integer, text) to public;
 
 select pg_temp.act_as_user('acme', 'alice');
 select is(pg_temp.make(1), 'mine: level:error', 'name and query come from the search');

@@ -94,7 +94,6 @@ $$;
 
 select pg_temp.act_as_postgres();
 grant select on defaults to public;
-grant execute on function pg_temp.create_with(text, text) to public;
 select pg_temp.act_as_user('acme', 'alice');
 
 select is(
