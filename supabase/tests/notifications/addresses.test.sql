@@ -206,13 +206,11 @@ select throws_ok(
   'PT400', 'There is no valid code for this address', 'another tenant cannot use the code'
 )
 from codes c;
-select pg_temp.act_as_postgres();
 select throws_ok(
   format('select pg_temp.confirm(''ops@example.com'', %L)', v.code),
   'PT400', 'Invalid p_code: six digits', 'no code: ' || v.code
 )
 from (values (''), ('12345'), ('1234567'), ('12345x'), ('١٢٣٤٥٦')) v (code);
-select pg_temp.act_as_postgres();
 select is(
   (select a.tries from logloom_private.notification_addresses a), 1,
   'a malformed code does not count as an attempt'
@@ -234,7 +232,6 @@ select throws_ok(
   'PT400', 'The code was tried too often', 'after five wrong attempts the right code is refused'
 )
 from codes c;
-select pg_temp.act_as_postgres();
 
 -- A test mails a new code.
 select pg_temp.wait('2 minutes');
@@ -474,7 +471,6 @@ select throws_ok(
   $$select pg_temp.test_rule(m.rule_id) from made m$$, 'PGRST', null,
   'deleting the rules does not make room for more'
 );
-select pg_temp.act_as_postgres();
 select throws_like(
   $$select logloom_private.require_room_for_test('acme', null, 'email')$$,
   '%"code" : "PT429", "message" : "The plan allows 2 tests an hour by email"%',
@@ -488,7 +484,6 @@ select throws_ok(
   $$select pg_temp.confirm('c@example.com', '123456')$$,
   'PT400', 'Plan limit exceeded: notification addresses (max 2)', 'confirmed addresses are limited'
 );
-select pg_temp.act_as_postgres();
 delete from logloom.alert_rules where notification_config ->> 'email' = 'b@example.com';
 select is(
   pg_temp.confirm('c@example.com', '123456') ->> 'success', 'true',

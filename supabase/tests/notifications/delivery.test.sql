@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir outbox.psql
-select plan(41);
+select plan(39);
 select pg_temp.fire(4);
 create temp table deliveries as
 select n.notification_id as id, n.channel, n.alert_id from logloom_private.notifications n;
@@ -232,22 +232,6 @@ select is(
 );
 update logloom.alert_rules set notification_destinations = '{email,webhook}';
 
--- A tenant with many notifications leaves room for other tenants.
-delete from logloom_private.notifications;
-select pg_temp.fire(i) from generate_series(10, 29) i \g /dev/null
-select pg_temp.fire(i, 2) from generate_series(10, 11) i \g /dev/null
-select is(
-  (
-    select count(*)::integer
-    from public.claim_alert_notifications(4) c join logloom_private.notifications n
-      using (notification_id)
-    where n.tenant_id = 'umbrella'
-  ),
-  2, 'a tenant with much to send leaves room for the others'
-);
-select is(
-  (select count(*)::integer from public.claim_alert_notifications(20)), 20, 'p_limit is required'
-);
 select throws_ok(
   'select public.claim_alert_notifications(101)', 'PT400', 'Invalid p_limit: 1 to 100',
   'p_limit is at most 100'

@@ -378,8 +378,6 @@ select is(
 );
 
 -- Secrets are sealed.
-select pg_temp.act_as('service_role', '{"role": "service_role"}');
-select pg_temp.act_as_postgres();
 insert into logloom_private.webhook_secrets (rule_id, secret, previous_secret)
 select r.rule_id, 'whsec_new', 'whsec_old' from logloom.alert_rules r where r.name = 'r1'
 on conflict (rule_id) do update set secret = 'whsec_new', previous_secret = 'whsec_old';
