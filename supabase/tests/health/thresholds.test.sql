@@ -98,13 +98,17 @@ select is(
 select pg_temp.writer_ran('1 second');
 select is(pg_temp.health('status'), 'healthy', 'all checks are healthy again');
 
-do $$
+create function pg_temp.drop_partition(p_days integer)
+returns void
+language plpgsql
+as $$
 begin
   execute format(
-    'drop table logloom.%I', logloom_private.partition_name(logloom_private.utc_day(now()) + 1)
+    'drop table logloom.%I', logloom_private.partition_name(logloom_private.utc_day(now()) + p_days)
   );
 end;
 $$;
+select pg_temp.drop_partition(1);
 select is(
   pg_temp.health('checks', 'partitions', 'status'), 'degraded', 'tomorrow''s partition is missing'
 );
@@ -112,13 +116,7 @@ select is(
   pg_temp.health('endpoints', 'ready', 'checks', 'partitions'),
   '{"reason": "The partition of tomorrow is missing", "status": "degraded"}', 'ready shows it'
 );
-do $$
-begin
-  execute format(
-    'drop table logloom.%I', logloom_private.partition_name(logloom_private.utc_day(now()))
-  );
-end;
-$$;
+select pg_temp.drop_partition(0);
 select is(
   pg_temp.health('checks', 'partitions', 'status'), 'unhealthy', 'today''s partition is missing'
 );
