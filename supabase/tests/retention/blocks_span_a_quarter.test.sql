@@ -4,7 +4,7 @@ begin;
 \ir ../actors.psql
 \ir ../search/records.psql
 set local client_min_messages = warning;
-select plan(24);
+select plan(23);
 
 -- The last Sunday at the end of a span of four weeks.
 create temp table clock as
@@ -130,20 +130,6 @@ select is(
   (420 - 40 + 420 - 175)::numeric, 'with receipts'
 );
 select is((select p.error from logloom_private.retention_place p), null, 'without an error');
-
--- An erasure reaches blocks, too.
-insert into logloom.retention_runs (
-  tenant_id, kind, status, requested_by, query_dsl, ts_from, ts_to
-)
-select 'year', 'erasure', 'queued', 'alice', 'event', logloom_private.day_start(c.day - 2),
-  logloom_private.day_start(c.day + 1)
-from clock c;
-select pg_temp.repeat_while(
-  $$logloom_private.deletion_step(
-    (select r.run_id from logloom.retention_runs r where r.kind = 'erasure')
-  )$$
-);
-select is(pg_temp.stored('year'), '{160,34,7}', 'an erasure rewrites the blocks that it changes');
 
 select * from finish();
 rollback;

@@ -2,32 +2,30 @@ begin;
 \ir ../actors.psql
 select plan(30);
 
+create function pg_temp.day(p_ago integer)
+returns date
+language sql
+return logloom_private.utc_day(now()) - p_ago;
+
 -- Retention is due once a day.
 savepoint begun;
 delete from logloom_private.retention_place;
-select ok(logloom_private.retention_is_due(logloom_private.utc_day(now())), 'due if it never ran');
-select logloom_private.begin_retention(logloom_private.utc_day(now()));
-select ok(
-  logloom_private.retention_is_due(logloom_private.utc_day(now())), 'due while it is running'
-);
+select ok(logloom_private.retention_is_due(pg_temp.day(0)), 'due if it never ran');
+select logloom_private.begin_retention(pg_temp.day(0));
+select ok(logloom_private.retention_is_due(pg_temp.day(0)), 'due while it is running');
 select logloom_private.end_retention(null);
 select ok(
-  not logloom_private.retention_is_due(logloom_private.utc_day(now()))
-  and logloom_private.retention_is_due(logloom_private.utc_day(now()) + 1),
+  not logloom_private.retention_is_due(pg_temp.day(0))
+  and logloom_private.retention_is_due(pg_temp.day(-1)),
   'not due again before tomorrow'
 );
 
-select logloom_private.begin_retention(logloom_private.utc_day(now()));
+select logloom_private.begin_retention(pg_temp.day(0));
 update logloom_private.retention_place set error = '22012: division by zero';
 select logloom_private.end_retention('22012: division by zero');
-select ok(
-  not logloom_private.retention_is_due(logloom_private.utc_day(now())),
-  'not due just after a failure'
-);
+select ok(not logloom_private.retention_is_due(pg_temp.day(0)), 'not due just after a failure');
 update logloom_private.retention_place set finished_at = now() - interval '61 minutes';
-select ok(
-  logloom_private.retention_is_due(logloom_private.utc_day(now())), 'due an hour after a failure'
-);
+select ok(logloom_private.retention_is_due(pg_temp.day(0)), 'due an hour after a failure');
 rollback to begun;
 
 -- The plan "free" keeps 7 days. The tenants "long" and "short" keep 30 and 2. "gone" is deleted.
@@ -36,14 +34,14 @@ values ('seven', 'free'), ('long', 'pro'), ('short', 'free');
 insert into logloom.tenant_settings (tenant_id, retention_days) values ('short', 2);
 
 -- Adds an empty partition.
-select logloom_private.create_partition(logloom_private.utc_day(now()) - 1);
+select logloom_private.create_partition(pg_temp.day(1));
 
 create function pg_temp.fill(p_tenant_id text, p_days_ago integer, p_records integer)
 returns void
 language plpgsql
 as $$
 declare
-  v_day constant date := logloom_private.utc_day(now()) - p_days_ago;
+  v_day constant date := pg_temp.day(p_days_ago);
 begin
   perform logloom_private.create_partition(v_day);
   execute logloom_private.added_records_sql($query$
@@ -59,7 +57,7 @@ create function pg_temp.days_of(p_tenant_id text)
 returns integer[]
 language sql
 return array(
-  select distinct logloom_private.utc_day(now()) - logloom_private.utc_day(l.ts)
+  select distinct pg_temp.day(0) - logloom_private.utc_day(l.ts)
   from logloom.logs l where l.tenant_id = p_tenant_id order by 1
 );
 create function pg_temp.counted(p_tenant_id text)
@@ -71,7 +69,7 @@ create function pg_temp.run()
 returns void
 language sql
 as $$
-  select logloom_private.begin_retention(logloom_private.utc_day(now()));
+  select logloom_private.begin_retention(pg_temp.day(0));
   select pg_temp.repeat_while('logloom_private.retention_step() is not null')
 $$;
 
@@ -83,25 +81,15 @@ select pg_temp.fill('long', 8, 1), pg_temp.fill('short', 7, 3);
 update logloom_private.settings set deletion_step_records = 10;
 
 select is(
-  logloom_private.delete_expired('seven', logloom_private.utc_day(now()) - 8,
-    logloom_private.utc_day(now())), 10,
-  'a step is limited'
-);
-select is(
-  logloom_private.delete_expired('seven', logloom_private.utc_day(now()) - 7,
-    logloom_private.utc_day(now())), 0,
-  'a kept day loses nothing'
-);
-select is(
-  logloom_private.delete_expired('seven', logloom_private.utc_day(now()),
-    logloom_private.utc_day(now())), 0,
-  'today loses nothing'
-);
+  logloom_private.delete_expired('seven', pg_temp.day(d.ago), pg_temp.day(0)), d.deleted, d.what
+)
+from (
+  values
+    (8, 10, 'a step is limited'), (7, 0, 'a kept day loses nothing'), (0, 0, 'today loses nothing')
+) d (ago, deleted, what);
 select is(
   array(
-    select array(
-      select t from logloom_private.day_tenants(logloom_private.utc_day(now()) - d) t order by t
-    )::text
+    select array(select t from logloom_private.day_tenants(pg_temp.day(d)) t order by t)::text
     from unnest(array[0, 20, 8]) d
   ),
   '{"{gone,long,seven,short}","{gone,seven}","{gone,long,seven,short}"}', 'the tenants of a day'
@@ -116,21 +104,14 @@ select is(pg_temp.days_of('seven'), '{0,2,3,7}', 'seven whole days before today 
 select is(pg_temp.days_of('short'), '{0,2}', 'a tenant may keep less');
 select is(pg_temp.days_of('long'), '{0,2,3,7,8}', 'another keeps more');
 select is(pg_temp.days_of('gone'), '{0}', 'nothing of a deleted tenant stays');
-select ok(
-  not logloom_private.partition_exists(logloom_private.utc_day(now()) - 20),
-    'a day that nobody keeps is dropped'
-);
-select ok(logloom_private.partition_exists(logloom_private.utc_day(now()) - 8),
-  'a day that somebody keeps is not dropped');
-select ok(
-  not logloom_private.partition_exists(logloom_private.utc_day(now()) - 5),
-    'an empty day of the past is dropped'
-);
-select ok(logloom_private.partition_exists(logloom_private.utc_day(now()) - 1),
-  'yesterday stays, even if empty');
-select ok(
-  logloom_private.partition_exists(logloom_private.utc_day(now()) + 3), 'so do the coming days'
-);
+select is(logloom_private.partition_exists(pg_temp.day(d.ago)), d.is_kept, d.what)
+from (
+  values
+    (20, false, 'a day that nobody keeps is dropped'),
+    (8, true, 'a day that somebody keeps is not dropped'),
+    (5, false, 'an empty day of the past is dropped'),
+    (1, true, 'yesterday stays, even if empty'), (-3, true, 'so do the coming days')
+) d (ago, is_kept, what);
 
 select is(
   array[pg_temp.counted('seven'), pg_temp.counted('short'), pg_temp.counted('long')],
@@ -138,12 +119,12 @@ select is(
 );
 select is_empty(
   $$select from logloom_private.log_counts c
-    where c.minute < logloom_private.day_start(logloom_private.utc_day(now()) - 19)$$,
+    where c.minute < logloom_private.day_start(pg_temp.day(19))$$,
   'a dropped day has no counts'
 );
 select results_eq(
   $$select r.tenant_id, r.status, r.records, r.partitions,
-      logloom_private.utc_day(now()) - logloom_private.utc_day(r.ts_to)
+      pg_temp.day(0) - logloom_private.utc_day(r.ts_to)
     from logloom.retention_runs r order by r.tenant_id$$,
   $$values
     ('seven', 'done', 20::bigint, 1, 7),

@@ -32,9 +32,7 @@ update logloom_private.settings set project_tenant_id = 'ops';
 create function pg_temp.day(p_days_ago integer)
 returns date
 language sql
-as $$
-  select logloom_private.utc_day(now()) - p_days_ago
-$$;
+return logloom_private.utc_day(now()) - p_days_ago;
 select pg_temp.add_records(jsonb_agg(jsonb_build_object(
   'tenant', f.tenant, 'level', 'info', 'msg', 'event ' || i,
   'ts', logloom_private.day_start(pg_temp.day(d)) + i * interval '1 second'
@@ -60,9 +58,7 @@ language plpgsql
 as $$
 begin
   update logloom_private.settings set max_storage_bytes = p_limit, storage_policy = p_policy;
-  while logloom_private.bound_storage() is not null loop
-    null;
-  end loop;
+  perform pg_temp.repeat_while('logloom_private.bound_storage() is not null');
   return (select s.bytes from logloom_private.storage s);
 end;
 $$;

@@ -15,7 +15,6 @@ as $$
     (now() + interval '1 hour')::text, false
   )
 $$;
-grant execute on function pg_temp.erase(integer) to public;
 
 select pg_temp.act_as_user('acme', 'alice');
 select pg_temp.erase(i) from generate_series(1, 10) i;
