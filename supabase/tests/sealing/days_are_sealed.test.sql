@@ -268,13 +268,7 @@ select lives_ok(
 )
 from clock c;
 select pg_temp.act_as_postgres();
-do $$
-begin
-  while exists (select from logloom.retention_runs r where r.status in ('queued', 'running')) loop
-    perform logloom_private.run_deletion_step();
-  end loop;
-end;
-$$;
+select pg_temp.repeat_while('logloom_private.run_deletion_step() is not null');
 select is(
   (select r.records from logloom.retention_runs r where not r.dry_run), 36::bigint,
   'the receipt counts sealed records'

@@ -19,19 +19,13 @@ select pg_temp.add_records(
 -- Runs a whole verification.
 create function pg_temp.verify()
 returns logloom_private.verifications
-language plpgsql
+language sql
 as $$
-declare
-  v_last logloom_private.verifications;
-begin
-  while logloom_private.verify_on() loop
-  end loop;
-  select v.* into v_last
+  select pg_temp.repeat_while('logloom_private.verify_on()');
+  select v.*
   from logloom_private.verifications v
   order by v.verification_id desc
-  limit 1;
-  return v_last;
-end;
+  limit 1
 $$;
 
 create function pg_temp.found()
@@ -44,6 +38,16 @@ as $$
   from logloom_private.verification_differences d
   where d.verification_id = (select max(v.verification_id) from logloom_private.verifications v)
   order by d.difference_id
+$$;
+
+-- Flips a bit in a block, or flips it back.
+create function pg_temp.flip()
+returns void
+language sql
+as $$
+  update logloom_private.blocks b
+  set digits = set_byte(b.digits || ''::bytea, 0, get_byte(b.digits, 0) # 1)
+  where b.tenant_id = 'acme'
 $$;
 
 create function pg_temp.health(p_member text)
@@ -67,9 +71,7 @@ select cmp_ok(
 select pg_temp.verify();
 
 -- A flipped bit in a block.
-update logloom_private.blocks b
-set digits = set_byte(b.digits || ''::bytea, 0, get_byte(b.digits, 0) # 1)
-where b.tenant_id = 'acme';
+select pg_temp.flip();
 select is((pg_temp.verify()).differences, 1::bigint, 'a flipped bit is found');
 select results_eq(
   'select pg_temp.found()', $$values ('block acme t its checksum differs')$$, 'and described'
@@ -85,9 +87,7 @@ select is(
 );
 select is(pg_temp.health('status'), 'degraded', 'health is degraded');
 select is(pg_temp.health('differences'), '1', 'and shows the number');
-update logloom_private.blocks b
-set digits = set_byte(b.digits || ''::bytea, 0, get_byte(b.digits, 0) # 1)
-where b.tenant_id = 'acme';
+select pg_temp.flip();
 select is((pg_temp.verify()).differences, 0::bigint, 'a repaired block is no difference');
 select is(pg_temp.health('status'), 'healthy', 'and health is healthy again');
 
