@@ -24,10 +24,7 @@ values
   ('insert into logloom.tenant_settings (tenant_id, compression) values (''acme'', true)'),
   ('update logloom.api_keys set revoked_at = now() where true'),
   ('update logloom.saved_searches set name = ''s'' where true'),
-  ('update logloom.alert_rules set enabled = false where true'),
-  ('update logloom.alert_history set acknowledged_at = now() where true'),
-  ('delete from logloom.saved_searches where true'),
-  ('delete from logloom.alert_rules where true');
+  ('delete from logloom.saved_searches where true');
 
 -- Returns the number of rows that a statement changes, or its SQLSTATE. Undoes the statement.
 create function pg_temp.reached(p_client_id text, p_statement text, p_user_id text default 'alice')

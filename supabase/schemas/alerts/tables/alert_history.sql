@@ -43,15 +43,7 @@ create policy alert_history_select_tenant on logloom.alert_history
 for select to authenticated
 using (tenant_id = (select logloom_private.current_tenant_id()));
 
-create policy alert_history_update_tenant on logloom.alert_history
-for update to authenticated
-using (tenant_id = (select logloom_private.current_tenant_id()))
-with check (tenant_id = (select logloom_private.current_tenant_id()));
-
 grant select on logloom.alert_history to authenticated, service_role;
-
-grant update (acknowledged_at, acknowledged_by) on logloom.alert_history
-to authenticated, service_role;
 
 comment on table logloom.alert_history is
   'Alerts: each time a rule fired, with its value, and who acknowledged it.';

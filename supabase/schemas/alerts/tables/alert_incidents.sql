@@ -69,15 +69,7 @@ create policy alert_incidents_select_tenant on logloom.alert_incidents
 for select to authenticated
 using (tenant_id = (select logloom_private.current_tenant_id()));
 
-create policy alert_incidents_update_tenant on logloom.alert_incidents
-for update to authenticated
-using (tenant_id = (select logloom_private.current_tenant_id()))
-with check (tenant_id = (select logloom_private.current_tenant_id()));
-
 grant select on logloom.alert_incidents to authenticated, service_role;
-
-grant update (acknowledged_at, acknowledged_by) on logloom.alert_incidents
-to authenticated, service_role;
 
 comment on table logloom.alert_incidents is
   'The time in which the condition of a rule, or of one group of a rule with by, holds: from the '

@@ -122,34 +122,7 @@ create policy alert_rules_select_tenant on logloom.alert_rules
 for select to authenticated
 using (tenant_id = (select logloom_private.current_tenant_id()));
 
-create policy alert_rules_insert_tenant on logloom.alert_rules
-for insert to authenticated
-with check (tenant_id = (select logloom_private.current_tenant_id()));
-
-create policy alert_rules_update_tenant on logloom.alert_rules
-for update to authenticated
-using (tenant_id = (select logloom_private.current_tenant_id()))
-with check (tenant_id = (select logloom_private.current_tenant_id()));
-
-create policy alert_rules_delete_tenant on logloom.alert_rules
-for delete to authenticated
-using (tenant_id = (select logloom_private.current_tenant_id()));
-
-grant select, delete on logloom.alert_rules to authenticated, service_role;
-
-grant insert (
-  tenant_id, name, description, query_dsl, threshold, comparison, window_minutes,
-  cooldown_minutes, enabled, notification_destinations, notification_config, created_by,
-  view_id, notify_on_recovery, for_minutes, on_absent, group_wait_seconds, notification_secrets,
-  baseline_days, kind
-) on logloom.alert_rules to authenticated, service_role;
-
-grant update (
-  name, description, query_dsl, threshold, comparison, window_minutes, cooldown_minutes, enabled,
-  notification_destinations, notification_config, updated_at, asked_at, view_id,
-  notify_on_recovery, for_minutes, on_absent, group_wait_seconds, notification_secrets,
-  baseline_days
-) on logloom.alert_rules to authenticated, service_role;
+grant select on logloom.alert_rules to authenticated, service_role;
 
 comment on table logloom.alert_rules is
   'Alert rules: a query, its window, and a threshold for its value.';
