@@ -25,7 +25,7 @@ select pg_temp.arrive('11:58', 'common', '{"ms": 1}', p_tenant_id => 'umbrella',
 select pg_temp.arrive('11:58', 'cheap');
 
 select is(pg_temp.round('12:00'), 1, 'the cheap rule fires');
-select results_eq('select * from pg_temp.fired()', array['12:00 cheap 1'], 'as it should');
+select is(pg_temp.fired(), '{12:00 cheap 1}', 'as it should');
 select is(
   pg_temp.state('costly'),
   '12:00 The rule is too expensive: n records took n ms. Narrow its query or shorten its window; '

@@ -8,12 +8,10 @@ cross join unnest(array[2, 3, 4]) t (threshold) \g /dev/null
 select pg_temp.arrive('11:58', p_count => 3);
 
 select is(pg_temp.round('12:00:01'), 9, 'a count of 3 fires half of the rules');
-select results_eq(
-  'select * from pg_temp.fired()',
-  array[
-    '12:00 eq 3 3', '12:00 gt 2 3', '12:00 gte 2 3', '12:00 gte 3 3', '12:00 lt 4 3',
-    '12:00 lte 3 3', '12:00 lte 4 3', '12:00 neq 2 3', '12:00 neq 4 3'
-  ],
+select is(
+  pg_temp.fired(),
+  '{12:00 eq 3 3,12:00 gt 2 3,12:00 gte 2 3,12:00 gte 3 3,12:00 lt 4 3,12:00 lte 3 3,
+    12:00 lte 4 3,12:00 neq 2 3,12:00 neq 4 3}',
   'each comparison at the threshold, below and above it'
 );
 select results_eq(

@@ -20,7 +20,7 @@ select pg_temp.arrive('12:00:30', p_attrs => '{"ms": 50, "host": "b"}', p_level 
 select pg_temp.arrive('12:00:40', p_attrs => '{"host": "c"}', p_count => 4);
 select is(pg_temp.round('12:01'), 5, 'one alert of each rule, and one of each group');
 select set_eq(
-  'select * from pg_temp.fired()',
+  'select unnest(pg_temp.fired())',
   array[
     '12:01 by host 33.3333333333333', '12:01 by host 100', '12:01 last 50', '12:01 percentile 40',
     '12:01 share 25'

@@ -109,7 +109,7 @@ select pg_temp.arrive('11:58', 'e 43', '{"customer": 43}', 'error', 'acme', 5);
 select pg_temp.arrive('11:58', 'e', '{"customer": 42}', 'error', 'umbrella', 7);
 select is(pg_temp.round('12:00'), 5, 'five rules fire');
 select results_eq(
-  'select * from pg_temp.fired()',
+  'select unnest(pg_temp.fired())',
   $$values ('12:00 all 2'::text), ('12:00 by 2'), ('12:00 or 2'), ('12:00 theirs 5'),
     ('12:00 today 2')$$,
   'each with the records of its session'
@@ -117,7 +117,7 @@ select results_eq(
 update logloom.alert_rules set window_minutes = 30 where name = 'today';
 select pg_temp.arrive('12:09:30', 'e 42', '{"customer": 42}', 'error');
 select is(
-  (select max(f) from pg_temp.round('12:10') r cross join pg_temp.fired('today') f),
+  (select max(f) from pg_temp.round('12:10') r cross join unnest(pg_temp.fired('today')) f),
   '12:10 1', 'now moves with the windows, and old records drop out'
 );
 
