@@ -59,11 +59,10 @@ declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.managing_scope(p_scope, 'test_alert_rule', null, 'member');
   v_tenant_id constant text := v_scope.tenant_id;
-  v_rule logloom.alert_rules;
+  v_rule constant logloom.alert_rules := logloom_private.locked_rule(v_scope, p_rule_id);
   v_sample logloom.alert_history;
   v_kind text;
 begin
-  v_rule := logloom_private.locked_rule(v_scope, p_rule_id);
   perform
     logloom_private.require_not_held(v_scope, v_rule.held_at, 'alert rule'),
     logloom_private.require_view_of_session(v_scope, v_rule.view_id, 'alert rule');

@@ -45,9 +45,7 @@ begin
     last_error = p_error,
     last_answer = p_answer,
     next_attempt_at = now() + logloom_private.stream_delay(s.attempts + 1, p_retry_after),
-    claim_id = null,
-    claimed_at = null,
-    claimed_until = null
+    claim_id = null, claimed_at = null, claimed_until = null
   where s.stream_id = p_stream.stream_id
   returning s.* into p_stream;
   if p_stream.failing_since < now() - logloom_private.stream_gives_up_after() then

@@ -211,9 +211,8 @@ as $$
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.managing_scope(p_scope, 'delete_log_stream', p_tenant_id, 'admin');
-  v_row logloom.log_streams;
+  v_row constant logloom.log_streams := logloom_private.locked_stream(v_scope, p_stream_id);
 begin
-  v_row := logloom_private.locked_stream(v_scope, p_stream_id);
   perform logloom_private.require_not_held(v_scope, v_row.held_at, 'log stream');
   delete from logloom.log_streams s where s.stream_id = v_row.stream_id;
   return row(true)::public.logloom_success;

@@ -8,9 +8,7 @@ begin
   update logloom.log_streams s
   set paused_at = now(),
     pause_reason = p_reason,
-    claim_id = null,
-    claimed_at = null,
-    claimed_until = null
+    claim_id = null, claimed_at = null, claimed_until = null
   where s.stream_id = p_stream.stream_id and s.paused_at is null;
   if found then
     perform logloom_private.mail_stream_owners(p_stream, 'stream.paused', p_reason);

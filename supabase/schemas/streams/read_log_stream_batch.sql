@@ -84,9 +84,7 @@ begin
     select r.noted_through into v_noted from logloom_private.stream_round r for share;
   end if;
   update logloom.log_streams s
-  set claim_id = null,
-    claimed_at = null,
-    claimed_until = null,
+  set claim_id = null, claimed_at = null, claimed_until = null,
     pending_since = case when v_noted <= p_end then null
       when v_noted > p_end then now() else s.pending_since end,
     next_attempt_at = case when p_end is null then s.next_attempt_at

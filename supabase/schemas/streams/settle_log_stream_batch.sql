@@ -12,14 +12,8 @@ begin
     skipped_records = s.skipped_records + s.batch_skipped,
     pending_since = case when s.pending_since is not null then
       greatest(s.pending_since, s.batch_last_received_at) end,
-    batch_id = null,
-    batch_made_at = null,
-    batch_end_seq = null,
-    batch_end_id = null,
-    batch_last_received_at = null,
-    batch_records = null,
-    batch_skipped = null,
-    batch_size = null
+    batch_id = null, batch_made_at = null, batch_end_seq = null, batch_end_id = null,
+    batch_last_received_at = null, batch_records = null, batch_skipped = null, batch_size = null
   where s.stream_id = p_stream.stream_id
   returning s.* into p_stream;
   return p_stream;
@@ -35,8 +29,7 @@ as $$
 begin
   update logloom.log_streams s
   set batch_id = null, batch_made_at = null, batch_end_seq = null, batch_end_id = null,
-    batch_last_received_at = null, batch_records = null, batch_skipped = null,
-    batch_size = null
+    batch_last_received_at = null, batch_records = null, batch_skipped = null, batch_size = null
   where s.stream_id = p_stream.stream_id;
 end;
 $$;

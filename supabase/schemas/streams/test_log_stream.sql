@@ -15,10 +15,9 @@ declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.managing_scope(p_scope, 'test_log_stream', p_tenant_id, 'admin');
   v_interval constant interval := logloom_private.notification_test_interval();
-  v_row logloom.log_streams;
+  v_row logloom.log_streams := logloom_private.locked_stream(v_scope, p_stream_id);
   v_tested_at timestamptz;
 begin
-  v_row := logloom_private.locked_stream(v_scope, p_stream_id);
   perform
     logloom_private.require_not_held(v_scope, v_row.held_at, 'log stream'),
     logloom_private.require_view_of_session(v_scope, v_row.view_id, 'log stream');
