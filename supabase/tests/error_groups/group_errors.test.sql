@@ -42,6 +42,12 @@ as $$
   )
 $$;
 
+-- State and number of records of a group.
+create function pg_temp.state_of(p_title text)
+returns text
+language sql
+as $$ select g.state || ' ' || g.records from logloom.error_groups g where g.title = p_title $$;
+
 create function pg_temp.groups(p_time text default '13:00')
 returns setof text
 language sql
@@ -256,8 +262,8 @@ where title = 'Disk is full';
 select pg_temp.error('12:39', 'Disk is full', 'api');
 select pg_temp.step('12:41');
 select is(
-  (select g.state || g.records from logloom.error_groups g where g.title = 'Disk is full'),
-  'resolved4', 'a late record from before the resolution does not make a group regress'
+  pg_temp.state_of('Disk is full'), 'resolved 4',
+  'a late record from before the resolution does not make a group regress'
 );
 select pg_temp.error('12:42', 'Disk is full', 'api');
 select pg_temp.step('12:43');
@@ -284,8 +290,7 @@ select pg_temp.error('12:48', 'Old', p_attrs => '{"release": "1.2"}');
 select pg_temp.error('12:48', 'Old', p_attrs => '{"release": "1.0"}');
 select pg_temp.step('12:49');
 select is(
-  (select g.state from logloom.error_groups g where g.title = 'Old'), 'resolved',
-  'the same and earlier releases may still have the error'
+  pg_temp.state_of('Old'), 'resolved 4', 'the same and earlier releases may still have the error'
 );
 select pg_temp.error('12:50', 'Old', p_attrs => '{"release": "1.3"}');
 select pg_temp.step('12:51');
@@ -299,21 +304,15 @@ select pg_temp.change('Old', $$p_state => 'ignored', p_ignored_until => 'now+1h'
 update logloom.error_groups set ignored_until = pg_temp.at('13:00') where title = 'Old';
 select pg_temp.error('12:52', 'Old');
 select pg_temp.step('12:53');
-select is(
-  (select g.state from logloom.error_groups g where g.title = 'Old'), 'ignored', 'still ignored'
-);
+select is(pg_temp.state_of('Old'), 'ignored 6', 'still ignored');
 select pg_temp.error('13:01', 'Old');
 select pg_temp.step('13:02');
-select is(
-  (select g.state from logloom.error_groups g where g.title = 'Old'), 'open',
-  'seen after the end of ignoring'
-);
+select is(pg_temp.state_of('Old'), 'open 7', 'seen after the end of ignoring');
 select pg_temp.change('Old', $$p_state => 'ignored'$$) \g /dev/null
 select pg_temp.error('13:02', 'Old');
 select pg_temp.step('13:02');
 select is(
-  (select g.state || g.records from logloom.error_groups g where g.title = 'Old'), 'ignored8',
-  'ignored without a time: it is counted, and stays ignored'
+  pg_temp.state_of('Old'), 'ignored 8', 'ignored without a time: it is counted, and stays ignored'
 );
 select pg_temp.change('Old', $$p_state => 'open'$$) \g /dev/null
 update logloom.error_groups set updated_at = pg_temp.at('13:02');
@@ -395,8 +394,7 @@ select pg_temp.error('13:15', 'Late', p_attrs => '{"release": "2.1"}');
 select pg_temp.error('13:21', 'Late', p_attrs => '{"release": "2.0"}');
 select pg_temp.step('13:22');
 select is(
-  (select g.state || g.records from logloom.error_groups g where g.title = 'Late'), 'resolved3',
-  'only releases of records after the resolution count'
+  pg_temp.state_of('Late'), 'resolved 3', 'only releases of records after the resolution count'
 );
 
 alter table logloom.error_groups add constraint no_poison check (title <> 'Poison');
