@@ -161,9 +161,7 @@ begin
     join logloom_private.alert_groups g on g.group_id = n.group_id
     group by g.digest
   loop
-    perform logloom_private.add_alert_unit(
-      v_staged, v_unit.group_ids, v_unit.froms, 0, p_round
-    );
+    perform logloom_private.add_alert_unit(v_staged, v_unit.group_ids, v_unit.froms, 0, p_round);
   end loop;
   return v_group_ids;
 end;

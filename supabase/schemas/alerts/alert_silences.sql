@@ -144,13 +144,9 @@ as $$
 declare
   v_tenant_id constant text := logloom_private.provision_current_tenant(p_tenant_id);
   v_max constant integer := (logloom_private.plan_of(v_tenant_id)).max_alert_silences;
-  v_from constant timestamptz := coalesce(
-    logloom_private.time_parameter('p_from', p_from), now()
-  );
+  v_from constant timestamptz := coalesce(logloom_private.time_parameter('p_from', p_from), now());
   v_to constant timestamptz := logloom_private.time_parameter('p_to', p_to);
-  v_recurrence constant jsonb := logloom_private.checked_recurrence(
-    nullif(p_recurrence, 'null')
-  );
+  v_recurrence constant jsonb := logloom_private.checked_recurrence(nullif(p_recurrence, 'null'));
   v_row logloom.alert_silences;
 begin
   perform logloom_private.require_parameter('p_matcher', p_matcher is null);
@@ -180,9 +176,7 @@ begin
   ) then
     perform logloom_private.refuse('alerts.rule_not_found');
   end if;
-  perform pg_advisory_xact_lock(
-    logloom_private.lock_key('alerts'), hashtext(v_tenant_id)
-  );
+  perform pg_advisory_xact_lock(logloom_private.lock_key('alerts'), hashtext(v_tenant_id));
   if (
     select count(*) >= v_max
     from logloom.alert_silences s

@@ -27,9 +27,7 @@ declare
   v_tenant_id text;
   v_fired integer := 0;
 begin
-  v_rule_ids := logloom_private.plan_alert_rules(
-    p_now, logloom_private.alert_step_rules() / 2
-  );
+  v_rule_ids := logloom_private.plan_alert_rules(p_now, logloom_private.alert_step_rules() / 2);
   if cardinality(v_rule_ids) > 0 then
     return logloom_private.judge_alert_rules(v_rule_ids, p_round, p_now);
   end if;
@@ -152,9 +150,7 @@ begin
   select r.* into v_round
   from logloom_private.alert_rounds r
   where r.finished_at is null and r.staged_by = pg_backend_pid()
-    and (
-      r.write_seq_from = r.write_seq_to or to_regclass('pg_temp.alert_writes') is not null
-    );
+    and (r.write_seq_from = r.write_seq_to or to_regclass('pg_temp.alert_writes') is not null);
   if not found then
     v_round := logloom_private.begin_alert_round(
       clock_timestamp(),

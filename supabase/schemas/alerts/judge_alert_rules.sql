@@ -241,9 +241,7 @@ begin
           then logloom_private.partial_value(
             d.aggregate, d.window_minutes, t.events, t.numbers, t.total, t.least, t.greatest
           )
-          else logloom_private.combined_value(
-            d.group_id, d.results, d.window_start, d.window_end
-          )
+          else logloom_private.combined_value(d.group_id, d.results, d.window_start, d.window_end)
         end,
         null, null, null
       )::logloom_private.alert_window

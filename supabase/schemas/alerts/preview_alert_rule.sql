@@ -32,9 +32,7 @@ begin
   v_source := 'select s.* from logloom.logs s '
     || 'where s.tenant_id = $1 and s.ts >= $2 and s.ts < $3 union all '
     || 'select s.* from logloom_private.sealed_rows('
-    || format(
-      '%s, $2, $3, %L, null) s', logloom_private.scanned_tenant_sql('$1'), v_query.tree
-    );
+    || format('%s, $2, $3, %L, null) s', logloom_private.scanned_tenant_sql('$1'), v_query.tree);
   v_result.ts_to := date_trunc('minute', least(
     now(), logloom_private.watermark((logloom_private.queue_state()).oldest_received_at)
   ));

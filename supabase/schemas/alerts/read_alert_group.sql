@@ -102,9 +102,7 @@ begin
       v_began := clock_timestamp();
       v_records := 0;
     end if;
-    v_query := logloom_private.compile_rule(
-      v_group.tenant_id, v_query_dsl, v_view_id, v_end
-    );
+    v_query := logloom_private.compile_rule(v_group.tenant_id, v_query_dsl, v_view_id, v_end);
     perform logloom_private.empty_staging_table(v_matches, false);
     v_reading := logloom_private.read_alert_pieces(
       v_group.tenant_id, v_start, v_end, null, logloom_private.query_sql(v_query.tree, 'l'),

@@ -70,9 +70,7 @@ begin
   return query
   select
     j.rule_id, j.window_end, min(j.error),
-    coalesce(array_agg(j.found) filter (
-      where num_nonnulls(j.value, j."group") > 0
-    ), '{}'),
+    coalesce(array_agg(j.found) filter (where num_nonnulls(j.value, j."group") > 0), '{}'),
     coalesce(array_agg(j.found order by j."group") filter (where j.holds), '{}')
   from (
     select

@@ -90,9 +90,7 @@ begin
     for_minutes = coalesce(p_for_minutes, r.for_minutes),
     on_absent = coalesce(p_on_absent, r.on_absent),
     group_wait_seconds = coalesce(p_group_wait_seconds, r.group_wait_seconds),
-    notification_secrets = logloom_private.changed_rule_secrets(
-      r.notification_secrets, p_secrets
-    ),
+    notification_secrets = logloom_private.changed_rule_secrets(r.notification_secrets, p_secrets),
     updated_at = now(),
     asked_at = case
       when (r.query_dsl, r.threshold, r.comparison, r.window_minutes, r.for_minutes) = (

@@ -13,9 +13,7 @@ begin
     select
       a.tenant_id, a.fingerprint, min(a.service) as service, min(a.error_type) as error_type,
       min(a.title) as title, min(a.first_seen) as first_seen, max(a.last_seen) as last_seen,
-      row_number() over (
-        partition by a.tenant_id order by sum(a.records) desc, a.fingerprint
-      ) as n
+      row_number() over (partition by a.tenant_id order by sum(a.records) desc, a.fingerprint) as n
     from unnest(p_arrivals) a
     join logloom.tenants t on t.tenant_id = a.tenant_id
     where not exists (

@@ -86,9 +86,7 @@ declare
   v_template text := logloom_private.shape(p_shape);
 begin
   if v_template ~ '["''`]' then
-    v_template := regexp_replace(
-      v_template, '"[^"]*"|`[^`]*`|(?<!\w)''[^'']*''(?!\w)', '<*>', 'g'
-    );
+    v_template := regexp_replace(v_template, '"[^"]*"|`[^`]*`|(?<!\w)''[^'']*''(?!\w)', '<*>', 'g');
   end if;
   if strpos(v_template, '@') > 0 then
     v_template := regexp_replace(v_template, '[^\s@,;:<>()]+@[\w-]+[.][\w.-]+', '<*>', 'g');

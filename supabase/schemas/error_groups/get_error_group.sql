@@ -86,9 +86,7 @@ begin
   into v_logs
   using p_ids, logloom_private.list_bytes();
   if logloom_private.answered_bytes(v_logs[:1]) > logloom_private.list_bytes() then
-    v_logs[1] := logloom_private.cut_record(
-      v_logs[1], logloom_private.answered_bytes(v_logs[:1])
-    );
+    v_logs[1] := logloom_private.cut_record(v_logs[1], logloom_private.answered_bytes(v_logs[:1]));
   end if;
   return coalesce(v_logs, '{}');
 end;

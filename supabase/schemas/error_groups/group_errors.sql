@@ -38,9 +38,7 @@ begin
   select p.* into v_progress from logloom_private.error_progress p;
   select
     max(w.write_seq),
-    tstzrange(
-      logloom_private.day_start(min(w.day)), logloom_private.day_start(max(w.day) + 1)
-    )
+    tstzrange(logloom_private.day_start(min(w.day)), logloom_private.day_start(max(w.day) + 1))
   into v_to, v_range
   from logloom_private.log_writes w
   where w.write_seq > v_progress.write_seq;

@@ -119,9 +119,7 @@ begin
   if v_code !~ '^[0-9]{6}$' then
     perform logloom_private.refuse('notifications.code_is_malformed');
   end if;
-  perform pg_advisory_xact_lock(
-    logloom_private.lock_key('notifications'), hashtext(v_tenant_id)
-  );
+  perform pg_advisory_xact_lock(logloom_private.lock_key('notifications'), hashtext(v_tenant_id));
   select a.* into v_address
   from logloom_private.notification_addresses a
   where a.tenant_id = v_tenant_id and a.customer is not distinct from v_scope.customer

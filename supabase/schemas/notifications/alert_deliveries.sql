@@ -70,9 +70,7 @@ begin
   from logloom_private.notifications n
   cross join lateral logloom_private.delivery(n) d
   where n.tenant_id = v_tenant_id
-    and (
-      p_alert_id is null or n.alert_id = p_alert_id or n.notification_id = any (v_collecting)
-    )
+    and (p_alert_id is null or n.alert_id = p_alert_id or n.notification_id = any (v_collecting))
     and (p_rule_id is null or n.rule_id = p_rule_id)
     and (p_after is null or (n.created_at, n.notification_id) < (v_after, p_after))
   order by n.created_at desc, n.notification_id desc
@@ -139,9 +137,7 @@ begin
     v_notification.address
   );
   if v_notification.channel = 'email'
-    and not logloom_private.address_is_confirmed(
-      v_tenant_id, v_notification.customer, v_address
-    )
+    and not logloom_private.address_is_confirmed(v_tenant_id, v_notification.customer, v_address)
   then
     perform logloom_private.refuse('notifications.address_is_not_confirmed');
   end if;

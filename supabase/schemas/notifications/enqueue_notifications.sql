@@ -186,9 +186,7 @@ begin
       end
     );
     if v_refusal is not null then
-      v_notification := logloom_private.end_notification(
-        v_notification, 'failed', null, v_refusal
-      );
+      v_notification := logloom_private.end_notification(v_notification, 'failed', null, v_refusal);
     end if;
     return next v_notification;
   end loop;

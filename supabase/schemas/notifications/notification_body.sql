@@ -56,9 +56,7 @@ begin
     select coalesce(string_agg(
       case
         when c.bytes ~ '^[A-Za-z0-9_.~-]$' then c.bytes
-        else regexp_replace(
-          upper(encode(convert_to(c.bytes, 'UTF8'), 'hex')), '(..)', '%\1', 'g'
-        )
+        else regexp_replace(upper(encode(convert_to(c.bytes, 'UTF8'), 'hex')), '(..)', '%\1', 'g')
       end, '' order by c.n
     ), '')
     from regexp_split_to_table(p_text, '') with ordinality c (bytes, n)

@@ -74,9 +74,7 @@ begin
   ) then
     perform logloom_private.refuse('notifications.tested_a_moment_ago');
   end if;
-  perform pg_advisory_xact_lock(
-    logloom_private.lock_key('notifications'), hashtext(v_tenant_id)
-  );
+  perform pg_advisory_xact_lock(logloom_private.lock_key('notifications'), hashtext(v_tenant_id));
   for v_kind in
     select distinct logloom_private.channel_kind(d.channel)
     from unnest(v_rule.notification_destinations) d (channel)

@@ -178,9 +178,7 @@ begin
   )
   where s.singleton;
   insert into logloom_private.storage_hours (hour, measured_at, bytes)
-  values (
-    date_trunc('hour', v_storage.measured_at, 'UTC'), v_storage.measured_at, v_storage.bytes
-  )
+  values (date_trunc('hour', v_storage.measured_at, 'UTC'), v_storage.measured_at, v_storage.bytes)
   on conflict do nothing;
   if v_is_news then
     perform logloom_private.tell_operators(h ->> 'reason', h - 'reason')

@@ -179,17 +179,13 @@ begin
   into v_first
   from (
     select e.tenant_id, sum(e.records) over (order by e.tenant_id) as records_through
-    from logloom_private.expired_days(
-      v_tenants, p_place.day, v_settings.deletion_step_records
-    ) e
+    from logloom_private.expired_days(v_tenants, p_place.day, v_settings.deletion_step_records) e
   ) d;
   if v_first.tenant_id is null then
     perform logloom_private.leave_days(v_tenants, array[p_place.day]);
     v_through := v_tenants[cardinality(v_tenants)];
   elsif v_first.tenant_ids is not null then
-    v_error := logloom_private.forget_expired(
-      v_first.tenant_ids, p_place.day, p_place.today
-    );
+    v_error := logloom_private.forget_expired(v_first.tenant_ids, p_place.day, p_place.today);
     if v_error is not null then
       -- The next retention tries it again.
       v_through := v_first.tenant_ids[cardinality(v_first.tenant_ids)];

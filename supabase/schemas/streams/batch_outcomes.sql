@@ -19,9 +19,7 @@ language sql
 volatile
 return greatest(
   logloom_private.back_off(p_attempts, logloom_private.stream_retry_base(), '15 minutes'),
-  least(
-    make_interval(secs => coalesce(p_retry_after, 0)), logloom_private.stream_gives_up_after()
-  )
+  least(make_interval(secs => coalesce(p_retry_after, 0)), logloom_private.stream_gives_up_after())
 );
 
 -- Records that a batch failed and when it is tried again. Mails the owners after an hour. Pauses

@@ -99,9 +99,7 @@ begin
   elsif p_outcome = 'refused' then
     perform logloom_private.settle_refused(v_stream, p_status, v_error, p_refused, v_answer);
   else
-    perform logloom_private.fail_stream(
-      v_stream, p_status, v_error, v_answer, p_retry_after
-    );
+    perform logloom_private.fail_stream(v_stream, p_status, v_error, v_answer, p_retry_after);
   end if;
   select s.* into v_stream
   from logloom.log_streams s

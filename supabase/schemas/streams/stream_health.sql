@@ -14,9 +14,7 @@ declare
   v_lag interval;
 begin
   select
-    count(*) filter (
-      where s.pause_reason = 'failing' and s.paused_at > p_now - v_shown
-    ),
+    count(*) filter (where s.pause_reason = 'failing' and s.paused_at > p_now - v_shown),
     -- Leaves out streams that wait for their receiver.
     max(p_now - s.pending_since) filter (
       where s.enabled and s.paused_at is null and s.failing_since is null

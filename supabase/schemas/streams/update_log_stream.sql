@@ -14,9 +14,7 @@ declare
   v_kept text;
 begin
   if logloom_private.origin_of(coalesce(p_config ->> 'url', p_config ->> 'endpoint'))
-    = logloom_private.origin_of(
-      coalesce(p_stream.config ->> 'url', p_stream.config ->> 'endpoint')
-    )
+    = logloom_private.origin_of(coalesce(p_stream.config ->> 'url', p_stream.config ->> 'endpoint'))
   then
     return;
   end if;

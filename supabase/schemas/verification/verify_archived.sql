@@ -164,9 +164,7 @@ begin
       where r.tenant_id = p_tenant_id and v_first between r.first_day and r.last_day
     )
   then
-    details := details || format(
-      'the archive has %s records, the database %s', records, v_here
-    );
+    details := details || format('the archive has %s records, the database %s', records, v_here);
   end if;
   return next;
 end;

@@ -29,9 +29,7 @@ create table logloom.alert_incidents (
   noted_at timestamptz,
   noted_by text,
   constraint alert_incidents_resolution_is_known check (
-    resolution in (
-      'recovered', 'still_absent', 'rule_changed', 'rule_disabled', 'rule_deleted'
-    )
+    resolution in ('recovered', 'still_absent', 'rule_changed', 'rule_disabled', 'rule_deleted')
   ),
   constraint alert_incidents_resolution_is_whole check (
     (resolved_at is null) = (resolution is null)
