@@ -75,9 +75,7 @@ set query_dsl = 'level:nonsense', asked_at = pg_temp.at('12:03:30')
 where name = 'between';
 select pg_temp.between('12:03:33') \g /dev/null
 select pg_temp.round('12:04') \g /dev/null
-select is(
-  (select r.last_error from logloom.alert_rules r), 'Unknown level "nonsense"', 'an error'
-);
+select is((select r.last_error from logloom.alert_rules r), 'Unknown level "nonsense"', 'an error');
 
 select * from finish();
 rollback;

@@ -9,9 +9,7 @@ select pg_temp.rule('msg:~"^sl.w"', 'gte', 1, 5, 0, 'reads') \g /dev/null
 -- PostgreSQL writes India's time as IST, but reads IST as Israel's time.
 set local timezone = 'Asia/Kolkata';
 set local datestyle = 'SQL, DMY';
-select isnt(
-  now()::text::timestamptz, now(), 'this project reads its own times wrongly'
-);
+select isnt(now()::text::timestamptz, now(), 'this project reads its own times wrongly');
 select pg_temp.round('12:00:00') \g /dev/null
 select pg_temp.arrive('12:00:30', 'slow', null, 'error');
 select is(pg_temp.round('12:01:00'), 3, 'rules still fire for the records in their window');

@@ -79,18 +79,14 @@ select throws_ok(
   'PT400', 'Invalid p_after: no such alert', 'p_after cannot be another tenant''s alert'
 );
 
-select is(
-  to_jsonb(a), '{"success": true}', 'acknowledged'
-)
+select is(to_jsonb(a), '{"success": true}', 'acknowledged')
 from public.acknowledge_alert('00000000-0000-4000-8000-000000000002') a;
 select is(pg_temp.listed('p_acknowledged => true'), '2', 'p_acknowledged finds it');
 select pg_temp.act_as_postgres();
 update logloom.alert_history set acknowledged_at = now() - interval '1 hour'
 where acknowledged_at is not null;
 select pg_temp.act_as_user('acme', 'bob');
-select is(
-  to_jsonb(a), '{"success": true}', 'acknowledged again, by another'
-)
+select is(to_jsonb(a), '{"success": true}', 'acknowledged again, by another')
 from public.acknowledge_alert('00000000-0000-4000-8000-000000000002') a;
 select is(
   array[h.acknowledged::text, h.acknowledged_by, (now() - h.acknowledged_at)::text],

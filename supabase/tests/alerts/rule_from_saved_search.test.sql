@@ -37,9 +37,7 @@ select is(
   pg_temp.make(1, ', p_name => ''other'', p_query_dsl => ''level:warn'''), 'other: level:warn',
   'unless they are sent'
 );
-select alike(
-  pg_temp.make(3), 'PT400 %', 'a search without a number is refused'
-);
+select alike(pg_temp.make(3), 'PT400 %', 'a search without a number is refused');
 select is(
   pg_temp.make(1, ', p_on_absent => ''fire'''),
   'PT400 p_on_absent "fire" needs a query with "by"', 'on_absent needs groups'

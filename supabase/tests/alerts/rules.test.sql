@@ -55,14 +55,10 @@ select is(
 from public.create_alert_rule(
   'acme', 'n', null, 'ts:*', -1e300, 'neq', 1, 10080, false, null, 'null'
 ) r;
-select is(
-  r.comparison::text, c, 'comparison ' || c
-)
+select is(r.comparison::text, c, 'comparison ' || c)
 from created, unnest('{gt,gte,lt,lte,eq,neq}'::text[]) c,
   public.update_alert_rule(created.rule_id, p_comparison => c) r;
-select is(
-  r.enabled, false, 'a disabled rule needs no addresses'
-)
+select is(r.enabled, false, 'a disabled rule needs no addresses')
 from created c,
   public.update_alert_rule(c.rule_id, p_enabled => false, p_notification_config => '{}') r;
 
@@ -196,19 +192,13 @@ from created c,
     c.rule_id, ' new ', '', 'level:warn', 7, 'lt', 2, 3, true, '{email}',
     '{"email": "a@example.com"}'
   ) r;
-select is(
-  to_jsonb(r), to_jsonb(b), 'update: a rule must be named'
-)
+select is(to_jsonb(r), to_jsonb(b), 'update: a rule must be named')
 from created c, public.get_alert_rule(c.rule_id) b, public.update_alert_rule(c.rule_id) r;
-select is(
-  r.notification_destinations, '{}', 'update: no destinations'
-)
+select is(r.notification_destinations, '{}', 'update: no destinations')
 from created c, public.update_alert_rule(c.rule_id, p_notification_destinations => '{}') r;
 
 select pg_temp.act_as_user('acme', 'bob');
-select is(
-  to_jsonb(d), '{"success": true}', 'delete: any user of the tenant may'
-)
+select is(to_jsonb(d), '{"success": true}', 'delete: any user of the tenant may')
 from created c, public.delete_alert_rule(c.rule_id) d;
 
 select * from finish();

@@ -107,13 +107,9 @@ select is(
 );
 
 -- A grace with seconds would end windows within a minute, where no round evaluates them.
-select throws_ok(
-  'update logloom_private.settings set ' || c, '23514', null, c || ' is refused'
-)
+select throws_ok('update logloom_private.settings set ' || c, '23514', null, c || ' is refused')
 from unnest(array['alert_grace = ''90 seconds''', 'alert_grace = ''-1 minute''']) c;
-select lives_ok(
-  'update logloom_private.settings set alert_grace = ''0''', 'whole minutes are not'
-);
+select lives_ok('update logloom_private.settings set alert_grace = ''0''', 'whole minutes are not');
 
 select * from finish();
 rollback;

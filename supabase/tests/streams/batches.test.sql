@@ -262,9 +262,7 @@ select is(pg_temp.msgs(pg_temp.batch('all')), 'Test of the log stream all', 'a t
 select is(
   (
     select (
-      public.settle_log_stream_batch(
-        s.stream_id, s.claim_id, s.test_id, 'retry', 401, 'HTTP 401'
-      )
+      public.settle_log_stream_batch(s.stream_id, s.claim_id, s.test_id, 'retry', 401, 'HTTP 401')
     ).more::text
     from logloom.log_streams s where s.name = 'all'
   ),

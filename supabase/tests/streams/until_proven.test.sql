@@ -55,9 +55,7 @@ select is(
 select pg_temp.settle(2, 'delivered', 200,
   '[{"id": "00000000-0000-4000-8000-000000000001"},
     {"id": "00000000-0000-4000-8000-000000000002"}]', null, 'items');
-select is(
-  pg_temp.state(), '(7,0,refused,items,500,0)', 'also if each record is refused alone'
-);
+select is(pg_temp.state(), '(7,0,refused,items,500,0)', 'also if each record is refused alone');
 
 -- A successful test proves that address and headers are right.
 update logloom.log_streams s
