@@ -109,8 +109,8 @@ Deno.test("a mistake is told with its line, and nothing is applied", async () =>
     [
       "saved_searches:",
       "searches:",
-      "10: there is no searches: the types are views, " +
-      "saved_searches, alert_rules, dashboards, streams, members, ingest_rules, silences, " +
+      "10: there is no searches: the types are views, members, " +
+      "saved_searches, alert_rules, dashboards, streams, ingest_rules, silences, " +
       "retention_rules, plans, and tenants.",
     ],
     ["threshold:", "  threshold:", "4: Nested mappings are not allowed in compact mappings"],
@@ -219,21 +219,22 @@ Deno.test("plans are pulled and applied by the service role alone", async () => 
   );
 });
 
-Deno.test("while files of a tenant are applied, another is told at once to try again", async () => {
-  const { client, tenantId } = await newUser();
-  const apply = () =>
+Deno.test("while files or members of a tenant change, another apply is told at once to try again", async () => {
+  const { client, id, tenantId } = await newUser();
+  const apply = (type = "dashboards", name = "Board") =>
     client.call("apply_tenant_files", {
-      p_documents: [{ type: "dashboards", name: "Board", fields: {} }],
+      p_documents: [{ type, name, fields: type === "members" ? { role: "owner" } : {} }],
     });
   await using sql = openDatabase();
+  const busy = { name: "files.tenant_is_busy", status: 429, retryAfterMs: 2000 };
   await sql.begin(async (other) => {
     await other`
       select pg_advisory_xact_lock(logloom_private.lock_key('files'), hashtext(${tenantId}))`;
-    await assert.rejects(apply(), {
-      name: "files.tenant_is_busy",
-      status: 429,
-      retryAfterMs: 2000,
-    });
+    await assert.rejects(apply(), busy);
+  });
+  await sql.begin(async (other) => {
+    await other`select logloom_private.lock_members(${tenantId})`;
+    await assert.rejects(apply("members", id), busy);
   });
   // Of two at once, the second waits or finds nothing to do.
   const both = await Promise.allSettled([apply(), apply()]);

@@ -1,11 +1,10 @@
--- Deletes all things of the types p_pruned_types except p_described, a list of "type id …".
--- p_things: things that were already read, by type. Errors name the thing. Refuses to delete a rule
--- that a silence in p_documents names, because the next call would refuse that silence.
+-- Deletes all things of the types p_pruned_types that no document describes. p_things: things that
+-- were already read, by type. Errors name the thing. Refuses to delete a rule that a silence in
+-- p_documents names, because the next call would refuse that silence.
 create function logloom_private.prune_files(
   p_tenant_id text,
   p_documents jsonb,
   p_pruned_types text[],
-  p_described text[],
   p_things jsonb
 )
 returns public.logloom_file_change[]
@@ -14,6 +13,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_type logloom_private.file_type;
+  v_things jsonb;
+  v_described text[];
   v_thing jsonb;
   v_changes public.logloom_file_change[] := '{}';
   v_state text;
@@ -27,17 +28,25 @@ begin
     where t.deletes is not null
     order by t.position desc
   loop
+    v_thing := null;
+    v_things := coalesce(
+      p_things -> v_type.type, logloom_private.file_things(v_type, p_tenant_id)
+    );
+    v_described := array(
+      select logloom_private.described_thing(d, v_things) ->> 'id'
+      from jsonb_array_elements(p_documents) d
+      where d ->> 'type' = v_type.type
+    );
     for v_thing in
-      select t
-      from jsonb_array_elements(
-        coalesce(p_things -> v_type.type, logloom_private.file_things(v_type, p_tenant_id))
-      ) t
-      where v_type.type || ' id ' || (t ->> 'id') <> all (p_described)
+      select t from jsonb_array_elements(v_things) t
+      where array_position(v_described, t ->> 'id') is null
     loop
       if v_type.type = 'alert_rules' and p_documents @> jsonb_build_array(jsonb_build_object(
         'type', 'silences', 'fields', jsonb_build_object('rule', v_thing -> 'name')
       )) then
         perform logloom_private.refuse('files.rule_is_named');
+      elsif v_type.type = 'members' and v_thing ->> 'id' = logloom_private.current_user_id() then
+        perform logloom_private.refuse('files.caller_is_pruned');
       end if;
       perform logloom_private.call_operation(v_type.deletes, jsonb_build_object(
         'p_' || v_type.id_member, v_thing -> 'id', 'p_tenant_id', p_tenant_id
@@ -147,11 +156,12 @@ declare
   v_type logloom_private.file_type;
   v_things jsonb := '{}';
   v_thing jsonb;
-  v_kept jsonb;
+  v_pruned text[] := coalesce(p_pruned_types, '{}');
   v_digest text;
   v_hash_key text;
   v_key text;
   v_described text[] := '{}';
+  v_early text[];
   v_change public.logloom_file_change;
   v_changes public.logloom_file_change[] := '{}';
   v_state text;
@@ -164,7 +174,13 @@ begin
   end if;
   perform logloom_private.known_file_types(p_pruned_types);
   -- Does not wait, because a waiting request takes up a connection that other tenants need.
-  if not pg_try_advisory_xact_lock(logloom_private.lock_key('files'), hashtext(v_tenant_id)) then
+  -- Other changes of members, too, take the lock of members before they change rules.
+  if not pg_try_advisory_xact_lock(logloom_private.lock_key('files'), hashtext(v_tenant_id))
+    or ('members' = any (v_pruned) or p_documents @> '[{"type": "members"}]')
+      and not pg_try_advisory_xact_lock(
+        logloom_private.lock_key('members'), hashtext(v_tenant_id)
+      )
+  then
     perform logloom_private.refuse_for_now(2, 'files.tenant_is_busy');
   end if;
 
@@ -175,7 +191,13 @@ begin
     left join logloom_private.file_types() t on t.type = d.value ->> 'type'
     order by t.position nulls first, d.n
   loop
-    for v_attempt in 1 .. 2 loop
+    -- Rules and streams of removed members pause. Documents made after that enable them again.
+    if v_document.value ->> 'type' not in ('views', 'members') and 'members' = any (v_pruned) then
+      v_changes := v_changes
+        || logloom_private.prune_files(v_tenant_id, p_documents, '{members}', v_things);
+      v_pruned := array_remove(v_pruned, 'members');
+    end if;
+    loop
       begin
         v_type := logloom_private.checked_document(v_document.value);
         v_digest := substring(
@@ -218,37 +240,31 @@ begin
           v_state = returned_sqlstate, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
         if v_state not like 'PT%' then
           raise;
-        elsif v_attempt = 2 or sqlerrm not like 'Plan limit exceeded%'
-          or v_type.type <> all (p_pruned_types)
-        then
+        elsif sqlerrm not like 'Plan limit exceeded%' or v_type.type <> all (v_pruned) then
           perform logloom_private.refuse_in_document(
             v_state, sqlerrm, v_detail, v_hint, v_document.index::integer
           );
         end if;
       end;
-      -- At the limit of the plan, deletes things without a document, then tries again.
-      v_kept := jsonb_path_query_array(
-        v_things -> v_type.type, '$[*] ? (@.name == $names[*])', jsonb_build_object(
-          'names', jsonb_path_query_array(
-            p_documents, '$[*] ? (@.type == $type).*', jsonb_build_object('type', v_type.type)
-          )
-        )
+      -- At the limit of the plan, deletes things without a document, and first those that may name
+      -- them. Then tries again.
+      v_early := array(
+        select t.type
+        from logloom_private.known_file_types(v_pruned) t
+        where t.position >= v_type.position
       );
-      v_changes := v_changes || logloom_private.prune_files(
-        v_tenant_id, p_documents, array[v_type.type],
-        array(select v_type.type || ' id ' || (t ->> 'id') from jsonb_array_elements(v_kept) t),
-        v_things
-      );
-      v_things := v_things || jsonb_build_object(v_type.type, v_kept);
+      v_changes := v_changes
+        || logloom_private.prune_files(v_tenant_id, p_documents, v_early, v_things);
+      v_pruned := array(select unnest(v_pruned) except select unnest(v_early));
     end loop;
   end loop;
 
   -- 2. Delete, then put the rules in order
   return v_changes || logloom_private.prune_files(
-    v_tenant_id, p_documents, p_pruned_types, v_described, v_things
+    v_tenant_id, p_documents, v_pruned, v_things
   ) || logloom_private.order_file_rules(v_tenant_id, p_documents);
 exception
-when lock_not_available then
+when lock_not_available or deadlock_detected then
   perform logloom_private.refuse_for_now(2, 'files.tenant_is_busy');
 when query_canceled then
   perform logloom_private.refuse('files.took_too_long');

@@ -29,6 +29,8 @@ begin
       'A tenant has one key for all its hashes: use one variable.', null),
     ('files.rule_is_named', 409, 'A silence in the files names this rule',
       'Remove the silence, or its rule, from the files.', null),
+    ('files.caller_is_pruned', 409, 'A user cannot remove themself by files',
+      'Add the user who applies the files to members.', null),
     ('files.took_too_long', 408, 'The files took too long, and nothing was changed',
       'Apply one type of things after the other.', null),
     ('files.plan_is_no_document', 400,

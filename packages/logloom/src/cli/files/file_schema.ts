@@ -15,6 +15,7 @@ export const fileTypes: Readonly<Record<string, FileType>> = {
     key: "name",
     fields: { query_dsl: "string", hidden_fields: "array", operations: "array" },
   },
+  members: { key: "user_id", fields: { role: "viewer|member|admin|owner", view: "string" } },
   saved_searches: {
     key: "name",
     fields: {
@@ -44,7 +45,6 @@ export const fileTypes: Readonly<Record<string, FileType>> = {
       ...{ secrets: "object", view: "string" },
     },
   },
-  members: { key: "user_id", fields: { role: "viewer|member|admin|owner", view: "string" } },
   ingest_rules: {
     key: "name",
     sealer: "ingest",
@@ -91,7 +91,8 @@ export function fileSchema(): Record<string, unknown> {
     anyOf: [what.includes("|") ? { enum: what.split("|") } : { type: what }, variable, none],
   });
   const lists = Object.entries(fileTypes).map(([type, { key, row, fields }]) => {
-    const renamed = type === "plans" ? {} : { renamed_from: "string" };
+    // A user_id and a plan_id stay.
+    const renamed = key.endsWith("_id") ? {} : { renamed_from: "string" };
     const members = row ?? { [key]: "string", ...renamed, ...fields };
     const properties = Object.fromEntries(
       Object.entries(members).map(([name, what]) => [name, schemaOf(what)]),
