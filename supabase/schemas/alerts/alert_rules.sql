@@ -275,4 +275,4 @@ end;
 $$;
 
 comment on function public.delete_alert_rule(uuid, text) is
-  'Deletes an alert rule. Its history stays. Errors: PT400, PT401, PT404.';
+  'Deletes an alert rule and ends its silences. Its history stays. Errors: PT400, PT401, PT404.';

@@ -177,11 +177,13 @@ begin
     perform logloom_private.refuse('alerts.rule_not_found');
   end if;
   perform pg_advisory_xact_lock(logloom_private.lock_key('alerts'), hashtext(v_tenant_id));
+  -- Above a lowered limit, a silence may still replace one that this transaction ended.
   if (
-    select count(*) >= v_max
+    select count(*) filter (where s.expired_at is null)
+      >= greatest(v_max, count(*) filter (where s.created_at < now()))
     from logloom.alert_silences s
     where s.tenant_id = v_tenant_id and coalesce(s.ends_at, 'infinity') > now()
-      and s.expired_at is null
+      and coalesce(s.expired_at, now()) = now()
   ) then
     perform logloom_private.refuse('alerts.no_room_for_silence', v_max::text);
   end if;
@@ -283,3 +285,24 @@ $$;
 comment on function public.expire_alert_silence(uuid, text) is
   'Ends a silence now and returns it. A silence that has ended stays as it is. Errors: PT400, '
   'PT401, PT403, PT404.';
+
+-- Runs when a rule is deleted. Ends its silences: otherwise those that recur would stay forever.
+create function logloom_private.end_silences_of_rule()
+returns trigger
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role writes silences, which stop messages to others
+begin
+  update logloom.alert_silences s
+  set expired_at = now(), expired_by = logloom_private.actor()
+  where s.tenant_id = old.tenant_id and s.rule_id = old.rule_id and s.expired_at is null
+    and coalesce(s.ends_at, 'infinity') > now();
+  return null;
+end;
+$$;
+
+create trigger end_silences_of_rule
+after delete on logloom.alert_rules
+for each row execute function logloom_private.end_silences_of_rule();
