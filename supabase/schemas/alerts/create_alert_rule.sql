@@ -162,7 +162,7 @@ begin
   v_search.query_dsl := coalesce(p_query_dsl, v_search.query_dsl);
   perform logloom_private.require_parameter('p_name', v_search.name is null);
   if p_kind = 'new_error' then
-    v_search.query_dsl := coalesce(v_search.query_dsl, '*');
+    v_search.query_dsl := coalesce(nullif(v_search.query_dsl, ''), '*');
     p_threshold := coalesce(p_threshold, 0);
     p_comparison := coalesce(p_comparison, 'gt');
     p_window_minutes := coalesce(p_window_minutes, 1);

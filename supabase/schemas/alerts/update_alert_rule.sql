@@ -57,7 +57,9 @@ begin
   if v_is_change or p_enabled then
     perform logloom_private.require_view_of_session(v_scope, v_row.view_id, 'alert rule');
   end if;
-  if p_query_dsl is not null then
+  if p_query_dsl = '' and v_row.kind = 'new_error' then
+    p_query_dsl := '*';
+  elsif p_query_dsl is not null then
     perform logloom_private.check_rule_query(v_tenant_id, p_query_dsl, v_row.kind);
   end if;
   v_row := logloom_private.with_baseline(v_row, p_baseline, p_threshold);
@@ -159,7 +161,8 @@ comment on function public.update_alert_rule(
   uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid,
   boolean, integer, text, integer, jsonb, jsonb, text
 ) is
-  'Changes the given parts of an alert rule and returns it. An empty p_description removes it. '
+  'Changes the given parts of an alert rule and returns it. An empty p_description removes it, an '
+  'empty p_query_dsl the query of a new_error rule. '
   'p_notification_config is replaced as a whole. Each member of p_secrets replaces one secret, '
   'null removes it. p_view_id: the view that the rule is evaluated in; for admins. p_baseline: as '
   'in create_alert_rule; {} removes it. Errors: PT400, PT401, PT403, PT404.';

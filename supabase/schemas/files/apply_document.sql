@@ -81,9 +81,10 @@ begin
   ) || jsonb_build_object(
     'p_' || p_type.name_member, p_name, 'p_tenant_id', p_tenant_id, 'p_view_id', v_view_id,
     'p_is_shared', true,
-    'p_matcher', jsonb_strip_nulls(jsonb_build_object(
-      'rule_id', v_rule_ids[1], 'group', nullif(p_fields -> 'group', '{}')
-    ))
+    -- A null in a group stays: it means records without the field.
+    'p_matcher', jsonb_strip_nulls(jsonb_build_object('rule_id', v_rule_ids[1]))
+      || case when p_fields -> 'group' <> '{}'
+        then jsonb_build_object('group', p_fields -> 'group') else '{}' end
   );
 end;
 $$;
@@ -120,8 +121,19 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_name constant text := p_document ->> 'name';
-  v_wanted constant jsonb := p_type.fields || (p_document -> 'fields');
-  v_old constant jsonb := coalesce(p_thing -> 'fields', p_type.fields);
+  v_defaults constant jsonb := p_type.fields || case p_document #>> '{fields,kind}'
+    when 'new_error' then '{"query_dsl": "*", "cooldown_minutes": 0}'::jsonb
+    else '{}'
+  end;
+  -- A field that is null has its default, as one that is left out.
+  v_wanted constant jsonb := v_defaults || (
+    select coalesce(jsonb_object_agg(f.key, case f.key
+      when 'config' then jsonb_strip_nulls(f.value) else f.value
+    end), '{}')
+    from jsonb_each(p_document -> 'fields') f
+    where f.value <> 'null'
+  );
+  v_old constant jsonb := coalesce(p_thing -> 'fields', v_defaults);
   v_fields jsonb := logloom_private.file_differences(v_old, v_wanted);
   v_secrets jsonb := v_wanted -> 'secrets';
   v_fixed text;

@@ -65,6 +65,8 @@ begin
       ), p_thing #> '{matcher,rule_id}', f.fallback)
       when f.name = 'group' then coalesce(p_thing #> '{matcher,group}', f.fallback)
       when f.name = 'rules' then jsonb_strip_nulls(p_thing -> 'retention_rules')
+      -- A stream that is paused sends nothing until it is enabled again.
+      when f.name = 'enabled' and p_thing ->> 'paused_at' is not null then 'false'
       when f.name = 'secrets'
         then coalesce(p_thing -> 'secrets', p_thing -> 'notification_secrets', f.fallback)
       when p_thing -> f.name is null or p_thing -> f.name = 'null' then f.fallback

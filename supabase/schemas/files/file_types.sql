@@ -36,7 +36,7 @@ begin
         "secrets": {}, "view": ""}', '{kind,source}', '{}'),
     (7, 'ingest_rules', 'name', 'rule_id',
       'list_ingest_rules', 'create_ingest_rule', 'update_ingest_rule', 'delete_ingest_rule',
-      '{"condition": null, "action": null, "is_on": true, "secrets": {}}', '{}', '{}'),
+      '{"condition": "", "action": null, "is_on": true, "secrets": {}}', '{}', '{}'),
     (8, 'silences', 'comment', 'silence_id',
       'list_alert_silences', 'create_alert_silence', null, 'expire_alert_silence',
       '{"rule": "", "group": {}, "recurrence": {}}', '{}', '{}'),

@@ -18,13 +18,16 @@ begin
     or p_document ->> 'name' <> logloom_private.trim_space(p_document ->> 'name')
     or p_document ->> 'name' = ''
     or v_type.deletes is null and p_document ->> 'name' <> v_type.type
-    or jsonb_typeof(coalesce(p_document #> '{fields,secrets}', '{}')) <> 'object'
+    or jsonb_typeof(p_document #> '{fields,secrets}') not in ('object', 'null')
   then
     perform logloom_private.refuse('files.document_is_invalid');
   end if;
   select min(f.name) into v_unknown
   from jsonb_object_keys(p_document -> 'fields') f (name)
   where not v_type.fields ? f.name;
+  if v_type.name_member = v_type.id_member and p_document ->> 'renamed_from' is not null then
+    v_unknown := 'renamed_from';
+  end if;
   if v_unknown is not null then
     perform logloom_private.refuse(
       'files.field_is_unknown', v_type.type, left(v_unknown, 60),

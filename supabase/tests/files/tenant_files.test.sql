@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../by.psql
-select plan(47);
+select plan(72);
 
 create function pg_temp.document(p_type text, p_name text, p_fields jsonb, p_renamed text = null)
 returns jsonb
@@ -84,7 +84,7 @@ select is(
   regexp_replace(
     pg_temp.files('apply_tenant_files', documents), '^create (\w+).*\n?', '\1 ', 'gn'
   ),
-  'views saved_searches alert_rules dashboards streams members ingest_rules ',
+  'views members saved_searches alert_rules dashboards streams ingest_rules ',
   'apply creates everything'
 ) from given;
 select is(pg_temp.files('apply_tenant_files', documents), '', 'the second time changes nothing')
@@ -296,7 +296,7 @@ select is(
 select is(
   jsonb_path_query_array(
     pg_temp.by('bob', 'public.export_tenant_files()')::jsonb, '$[*].type'
-  ), '["streams", "members", "members", "ingest_rules"]', 'nor is it exported'
+  ), '["members", "members", "streams", "ingest_rules"]', 'nor is it exported'
 );
 update logloom.tenant_members set role = 'member' where user_id = 'bob';
 select is(
@@ -327,5 +327,129 @@ select is(
   )) c),
   'create API errors', 'the service role applies files to any tenant'
 ) from given;
+-- 7. Fields that are left out, null or paused
+select pg_temp.act_as_postgres();
+update logloom.plans
+set max_ingest_rules = 2, max_alert_silences = 2, max_log_streams = 2, max_views = 3
+where true;
+create function pg_temp.silence(p_name text, p_days jsonb, p_minutes integer = 5)
+returns jsonb
+language sql
+as $$
+  select pg_temp.document('silences', p_name, jsonb_build_object(
+    'rule', 'New', 'group', '{"service": null}'::jsonb, 'recurrence', jsonb_build_object(
+      'days', p_days, 'start', '02:00', 'minutes', p_minutes, 'time_zone', 'UTC'
+    )
+  ))
+$$;
+select is(pg_temp.files('apply_tenant_files', jsonb_build_array(s.document)), s.changes, s.changes)
+from (
+  values
+    (pg_temp.document('ingest_rules', 'C', '{"condition": "service:a", "action":
+      {"type": "drop"}, "is_on": false}'),
+      'update ingest_rules C {"is_on": {"new": false, "old": true}, "condition": {"new": '
+        '"service:a", "old": ""}}'),
+    (pg_temp.document('ingest_rules', 'C', '{"condition": null, "action": {"type": "drop"},
+      "is_on": false}'),
+      'update ingest_rules C {"condition": {"new": "", "old": "service:a"}}'),
+    (pg_temp.document('alert_rules', 'New', '{"kind": "new_error", "query_dsl": "service:a",
+      "cooldown_minutes": 5}'),
+      'create alert_rules New {"kind": {"new": "new_error"}, "query_dsl": {"new": "service:a"}, '
+        '"cooldown_minutes": {"new": 5}}'),
+    (pg_temp.document('alert_rules', 'New', '{"kind": "new_error", "query_dsl": ""}'),
+      'update alert_rules New {"query_dsl": {"new": "*", "old": "service:a"}, '
+        '"cooldown_minutes": {"new": 0, "old": 5}}'),
+    (pg_temp.document('alert_rules', 'New', '{"kind": "new_error", "description": null}'), ''),
+    (pg_temp.document('members', 'bob', '{"role": "admin", "view": null}'),
+      'update members bob {"role": {"new": "admin", "old": "member"}}'),
+    (pg_temp.document('members', 'carol', '{"role": "admin"}', 'bob'),
+      'PT400 files.field_is_unknown 0'),
+    (pg_temp.silence('Night', '["sun", "mon"]'),
+      'create silences Night {"rule": {"new": "New"}, "group": {"new": {"service": null}}, '
+        '"recurrence": {"new": {"days": ["sun", "mon"], "start": "02:00", "minutes": 5, '
+        '"time_zone": "UTC"}}}'),
+    (pg_temp.silence('Noon', '["sat"]') #- '{fields,group}',
+      'create silences Noon {"rule": {"new": "New"}, "recurrence": {"new": {"days": ["sat"], '
+        '"start": "02:00", "minutes": 5, "time_zone": "UTC"}}}')
+) s (document, changes);
+select is(
+  (select array_agg(s."group" order by s.comment) from logloom.alert_silences s
+    where s.expired_at is null),
+  '{"{\"service\": null}",null}', 'a silence of records without a field is no silence of all'
+);
+create temp table streams as
+select pg_temp.stream('C', 'otlp') || '{"name": "Otel"}' as document;
+select matches(
+  pg_temp.files('apply_tenant_files', jsonb_build_array(document)), '^create streams Otel'
+) from streams;
+select is(
+  pg_temp.files('apply_tenant_files', jsonb_build_array(
+    jsonb_set(document, '{fields,config,encoding}', 'null')
+  )), '', 'a null in the config of a stream is no change'
+) from streams;
+update logloom.log_streams set paused_at = now(), pause_reason = 'failing' where name = 'Otel';
+select is(
+  pg_temp.files('apply_tenant_files', jsonb_build_array(document)),
+  'update streams Otel {"enabled": {"new": true, "old": false}}', 'apply resumes a paused stream'
+) from streams;
+select is(pg_temp.files('apply_tenant_files', jsonb_build_array(document)), '', 'once')
+from streams;
+
+-- 8. Things that depend on each other
+update logloom.plans set max_alert_silences = 1 where true;
+update logloom.alert_silences set created_at = now() - interval '1 day' where expired_at is null;
+select is(pg_temp.files('apply_tenant_files', s.documents, s.pruned), s.changes, s.changes)
+from (
+  values
+    (jsonb_build_array(pg_temp.silence('Night', '["mon", "sun"]')), '{}'::text[], ''),
+    (jsonb_build_array(pg_temp.silence('Night', '["mon", "sun"]', 6)), '{}',
+      'update silences Night {"recurrence": {"new": {"days": ["mon", "sun"], "start": "02:00", '
+        '"minutes": 6, "time_zone": "UTC"}, "old": {"days": ["mon", "sun"], "start": "02:00", '
+        '"minutes": 5, "time_zone": "UTC"}}}'),
+    (jsonb_build_array(pg_temp.silence('Third', '["mon"]')), '{}',
+      'PT400 alerts.no_room_for_silence 0'),
+    ('[]', '{alert_rules}', 'delete alert_rules New {}'),
+    ('[]', '{members}', 'PT409 files.caller_is_pruned'),
+    (jsonb_build_array(
+      pg_temp.document('ingest_rules', 'Old', '{"action": {"type": "drop"}}')
+    ), '{}', 'create ingest_rules Old {"action": {"new": {"type": "drop"}}}'),
+    (jsonb_build_array(
+      pg_temp.document('ingest_rules', 'C', '{"action": {"type": "drop"}, "is_on": false}', 'Old'),
+      pg_temp.document('ingest_rules', 'D', '{"action": {"type": "drop"}}')
+    ), '{ingest_rules}', 'delete ingest_rules Old {}
+create ingest_rules D {"action": {"new": {"type": "drop"}}}')
+) s (documents, pruned, changes);
+select is(
+  (select count(*) from logloom.alert_silences s
+    where s.tenant_id = 'acme' and s.expired_at is null), 0::bigint,
+  'with a rule its silences end'
+);
+create temp table bound as
+select jsonb_build_array(
+  pg_temp.document('views', name, '{}'),
+  pg_temp.document('members', 'alice', '{"role": "owner"}'),
+  pg_temp.document('alert_rules', 'Of ' || name, jsonb_build_object('query_dsl', '*',
+    'threshold', 1, 'comparison', 'gt', 'window_minutes', 5, 'cooldown_minutes', 5, 'view', name))
+) as documents, name
+from unnest('{Old,Next}'::text[]) name;
+select matches(
+  pg_temp.files('apply_tenant_files', documents - 1, p_user => 'bob'), '^create alert_rules Of Old'
+) from bound where name = 'Old';
+update logloom.plans set max_views = 1 where true;
+select is(
+  pg_temp.files('apply_tenant_files', documents, '{members}'),
+  'delete members bob {}
+update alert_rules Of Old {"enabled": {"new": true, "old": false}}',
+  'the rule of a removed member stays enabled'
+) from bound where name = 'Old';
+select is(
+  regexp_replace(
+    pg_temp.files('apply_tenant_files', documents, '{views,alert_rules}'), ' {.*?}$', '', 'gn'
+  ),
+  'delete alert_rules Of Old
+delete views Old
+create views Next
+create alert_rules Of Next', 'at the limit a view replaces another, with what names it'
+) from bound where name = 'Next';
 select * from finish();
 rollback;
