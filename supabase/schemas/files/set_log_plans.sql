@@ -41,7 +41,12 @@ begin
       from jsonb_object_keys(v_new) c (name)
       where v_old is not null or v_fields ? c.name or c.name = 'plan_name'
     ) using v_new, v_id;
-  exception when data_exception or integrity_constraint_violation then
+  exception
+  when unique_violation then
+    perform logloom_private.refuse(
+      'files.plan_is_invalid', v_id, 'another plan has is_default'
+    );
+  when data_exception or integrity_constraint_violation then
     perform logloom_private.refuse('files.plan_is_invalid', v_id, sqlerrm);
   end;
   return (

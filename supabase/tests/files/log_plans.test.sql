@@ -1,7 +1,7 @@
 -- The project's plans from documents: what changes, what is refused, and who may.
 begin;
 \ir ../actors.psql
-select plan(14);
+select plan(15);
 delete from logloom.tenants;
 delete from logloom.plans;
 insert into logloom.plans (
@@ -85,6 +85,8 @@ from (
       'PT400 Invalid plan b: invalid input syntax for type integer: "many"'),
     (jsonb_build_array(pg_temp.plan('team', '{"is_default": false}')), '{}',
       'PT400 No plan has is_default'),
+    (jsonb_build_array(pg_temp.plan('b', '{"is_default": true}')), '{}',
+      'PT400 Invalid plan b: another plan has is_default'),
     ('[5]', '{}', 'PT400 A plan has a plan_id and an object of fields, and cannot be renamed'),
     (jsonb_build_array(pg_temp.plan('b'), pg_temp.plan('b')), '{}',
       'PT400 Two documents describe the same thing of the type plans'),
