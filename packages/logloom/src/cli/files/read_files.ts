@@ -50,6 +50,13 @@ export async function readFiles(folder: string, shown: string): Promise<Files> {
     }
     visit(document, {
       Alias: (_, alias) => fail(alias, "anchors and aliases are not used here"),
+      Map(_, { items }) {
+        // To the parser, 404 and "404" are two members.
+        const names = new Set<string>();
+        for (const { key } of items as { key: Node }[]) {
+          if (names.size === names.add(String(key)).size) fail(key, `${key} is there twice`);
+        }
+      },
       Scalar(role, scalar) {
         const { source = "", value } = scalar;
         if (typeof value === "string") {
@@ -77,7 +84,10 @@ export async function readFiles(folder: string, shown: string): Promise<Files> {
         for (const { key, value: variables } of value.items) {
           const given = variables === null ? null : withNumbers(variables.toJS(document));
           if (given !== null && typeof given !== "object") fail(key, "a tenant has variables");
-          tenants.set(String(key), { ...given as Variables });
+          const others = tenants.get(String(key)) ?? {};
+          const twice = Object.keys(given ?? {}).find((name) => Object.hasOwn(others, name));
+          if (twice !== undefined) fail(key, `the tenant has ${twice} in another file, too`);
+          tenants.set(String(key), { ...others, ...given as Variables });
         }
         continue;
       }
@@ -141,21 +151,25 @@ function withNumbers(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withNumbers(one)]));
 }
 
+/** Numbers within objects. The service turns the text of a variable into a number only in a field itself. */
+const numbers = ["rules.days", "recurrence.minutes", "baseline.days", "baseline.deviations"];
+
 /**
  * Replaces ${NAME} in all texts of an item: by a variable of the tenant, or else of the environment. A tenant's variable
- * may name variables of the environment.
+ * may contain others.
  */
 export function documentOf(item: FileItem, variables: Variables): FileDocument {
   const { key } = fileTypes[item.type];
+  let count = 0;
   const json = withNumbers(item.node.toJSON()) as Json;
-  const { [key]: name, renamed_from, ...fields } = replaced(json, "", variables) as {
+  const { [key]: name, renamed_from = null, ...fields } = replaced(json, "", []) as {
     [member: string]: Json;
   };
   if (name === undefined || name === null) throw new Failure(`${item.place()}: ${key} is missing.`);
   return {
     type: item.type,
     name: identity(name, key),
-    ...renamed_from !== undefined && { renamed_from: identity(renamed_from, "renamed_from") },
+    ...renamed_from !== null && { renamed_from: identity(renamed_from, "renamed_from") },
     fields,
   };
 
@@ -164,40 +178,50 @@ export function documentOf(item: FileItem, variables: Variables): FileDocument {
     throw new Failure(`${item.place(member)}: ${member} is a text: put it in quotes.`);
   }
 
-  function replaced(value: Json, member: string, given: Variables): Json {
-    if (typeof value === "string") return replacedText(value, member, given);
-    if (Array.isArray(value)) return value.map((one) => replaced(one, member, given));
+  /** `path`: the members that lead to the value. `names`: the variables that it is within. */
+  function replaced(value: Json, path: string, names: readonly string[]): Json {
+    if (typeof value === "string") return replacedText(value, path, names);
+    if (Array.isArray(value)) return value.map((one) => replaced(one, path, names));
     if (typeof value !== "object" || value === null || value instanceof ExactNumber) return value;
+    const within = path === "" ? "" : `${path}.`;
     return Object.fromEntries(
-      Object.entries(value).map(([name, one]) => [name, replaced(one, member || name, given)]),
+      Object.entries(value).map(([name, one]) => [name, replaced(one, within + name, names)]),
     );
   }
 
-  function replacedText(text: string, member: string, given: Variables): Json {
+  function replacedText(text: string, path: string, names: readonly string[]): Json {
     const [, whole] = /^\$\{(\w+)\}$/.exec(text) ?? [];
-    if (whole !== undefined) return valueOf(whole, member, given);
+    if (whole !== undefined) {
+      const value = valueOf(whole, path, names);
+      const isText = typeof value === "string" && /^\d+(\.\d+)?$/.test(value);
+      return isText && numbers.includes(path) ? Number(value) : value;
+    }
     return text.replace(
       /\$?\$\{(\w+)\}/g,
-      (found, name) => found.startsWith("$$") ? found.slice(1) : partOf(name, member, given),
+      (found, name) => found.startsWith("$$") ? found.slice(1) : partOf(name, path, names),
     );
   }
 
-  function partOf(name: string, member: string, given: Variables): string {
-    const value = valueOf(name, member, given);
+  function partOf(name: string, path: string, names: readonly string[]): string {
+    const value = valueOf(name, path, names);
     if (typeof value !== "object" || value instanceof ExactNumber) return String(value);
-    throw new Failure(`${item.place(member)}: ${name} is not a text: it cannot be part of one.`);
+    return fail(path, `${name} is not a text: it cannot be part of one`);
   }
 
-  function valueOf(name: string, member: string, given: Variables): Json {
-    if (Object.hasOwn(given, name)) return replaced(given[name], member, {});
-    const fail = (what: string) => {
-      throw new Failure(`${item.place(member)}: ${what}.`);
-    };
+  function valueOf(name: string, path: string, names: readonly string[]): Json {
+    if (++count > 10_000) fail(path, "its variables contain too many others");
+    if (names.includes(name)) fail(path, `the variable ${name} contains itself`);
+    if (Object.hasOwn(variables, name)) return replaced(variables[name], path, [...names, name]);
     // Else a file that others wrote could send the token of whoever applies it.
-    if (member === "secrets" && !name.startsWith("SECRET_")) {
-      fail(`variables of secrets begin with SECRET_: rename ${name} to SECRET_${name}`);
+    if (/^LOGLOOM_/i.test(name)) fail(path, `${name} is a setting of this command: no file has it`);
+    if (/^secrets\b/.test(path) && !name.startsWith("SECRET_")) {
+      fail(path, `variables of secrets begin with SECRET_: rename ${name} to SECRET_${name}`);
     }
     return process.env[name] ||
-      fail(`there is no variable ${name}: set it in the environment, or for the tenant`);
+      fail(path, `there is no variable ${name}: set it in the environment, or for the tenant`);
+  }
+
+  function fail(path: string, what: string): never {
+    throw new Failure(`${item.place(path.split(".")[0])}: ${what}.`);
   }
 }

@@ -4,19 +4,28 @@ import type { FileDocument } from "../../read/types.ts";
 import { Failure } from "../failure.ts";
 import { documentOf, readFiles } from "./read_files.ts";
 
-/** The documents of a file, or why it is refused. */
-async function read(text: string | Uint8Array) {
+/** Reads a folder with these files. */
+async function readAll(...texts: (string | Uint8Array)[]) {
   const folder = await Deno.makeTempDir();
   try {
-    const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
-    await Deno.writeFile(`${folder}/all.yaml`, bytes);
-    const { items, tenants } = await readFiles(folder, "files");
+    for (const [n, text] of texts.entries()) {
+      const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
+      await Deno.writeFile(`${folder}/${["all", "others"][n]}.yaml`, bytes);
+    }
+    return await readFiles(folder, "files");
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** The documents of a file, or why it is refused. */
+async function read(text: string | Uint8Array) {
+  try {
+    const { items, tenants } = await readAll(text);
     return items.map((item) => documentOf(item, tenants.get("acme") ?? {}));
   } catch (error) {
     if (error instanceof Failure) return error.message;
     throw error;
-  } finally {
-    await Deno.remove(folder, { recursive: true });
   }
 }
 
@@ -32,11 +41,48 @@ Deno.test("variables of secrets begin with SECRET_, and are replaced once", asyn
   assert.deepEqual(fields.secrets, { slack_url: "https://a.example/${PATH}?" });
 });
 
+Deno.test("a tenant's variable may contain others, but no setting of the command", async () => {
+  const others = "a: '${b}/${b}', b: '${c}', c: '1', self: 'a ${self}'";
+  const many = Array.from({ length: 20 }, (_, n) => `m${n}: '\${m${n + 1}}\${m${n + 1}}'`);
+  const tenant = `tenants: { acme: { ${others}, ${many}, m20: '' } }\n`;
+  Deno.env.set("b", "2");
+  const [{ fields }] = await read(tenant + rule("description: '${a}'")) as FileDocument[];
+  assert.deepEqual(fields, { description: "1/1" });
+  const refused: [member: string, told: string][] = [
+    ["description: '${self}'", "the variable self contains itself."],
+    ["description: '${m0}'", "its variables contain too many others."],
+    [
+      "config: { url: 'https://a.example/${LOGLOOM_TOKEN}' }",
+      "LOGLOOM_TOKEN is a setting of this command: no file has it.",
+    ],
+  ];
+  for (const [member, told] of refused) {
+    assert.equal(await read(tenant + rule(member)), `files/all.yaml:4: ${told}`);
+  }
+  const { tenants } = await readAll("tenants: { acme: { a: 1 } }", "tenants: { acme: { b: 2 } }");
+  assert.deepEqual(tenants.get("acme"), { a: 1, b: 2 });
+  const message = "files/others.yaml:2: the tenant has self in another file, too.";
+  await assert.rejects(readAll(tenant, "tenants:\n  acme: { self: 2 }"), { message });
+});
+
+Deno.test("a variable of the environment is a number where a number belongs", async () => {
+  Deno.env.set("DAYS", "7");
+  const members = "recurrence: { minutes: '${DAYS}' }, group: { n: '${DAYS}' }";
+  const documents = await read(
+    `retention_rules: [{ days: "\${DAYS}" }]\nsilences: [{ comment: a, ${members} }]\n`,
+  );
+  assert.deepEqual((documents as FileDocument[]).map(({ fields }) => fields), [
+    { rules: [{ days: 7 }] },
+    { recurrence: { minutes: 7 }, group: { n: "7" } },
+  ]);
+});
+
 Deno.test("what cannot be read is refused with its line", async () => {
   const refused: [text: string, told: string][] = [
     [rule('description: "a\\0"'), "3: a text has a NUL or half a surrogate pair."],
     [rule('description: "\\ud800"'), "3: a text has a NUL or half a surrogate pair."],
     [rule("description: !env HOME"), "3: Unresolved tag: !env"],
+    [rule("group: { 404: a, '404': b }"), "3: 404 is there twice."],
     ["tenants: [acme]\n", "1: tenants has ids and their variables, such as acme: { limit: 10 }."],
   ];
   for (const [text, told] of refused) assert.equal(await read(text), `files/all.yaml:${told}`);
@@ -87,6 +133,8 @@ Deno.test("a name that is not a text is refused with its line", async () => {
     ],
   ];
   for (const [text, told] of refused) assert.equal(await read(text), `files/all.yaml:${told}`);
+  const [document] = await read(rule("renamed_from:")) as FileDocument[];
+  assert.deepEqual(document, { type: "alert_rules", name: "a", fields: {} });
 });
 
 Deno.test("retention rules are one thing, also without a rule", async () => {

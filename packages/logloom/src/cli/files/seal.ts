@@ -15,8 +15,8 @@ export async function sealed(
 ): Promise<FileDocument> {
   const { sealer } = fileTypes[item.type];
   const given = document.fields.secrets as Record<string, string> | null | undefined;
-  if (sealer === undefined || given === undefined) return document;
-  if (typeof given !== "object" || Array.isArray(given) || given === null) {
+  if (sealer === undefined || given === undefined || given === null) return document;
+  if (typeof given !== "object" || Array.isArray(given)) {
     throw new Failure(`${item.place("secrets")}: secrets has names and variables.`);
   }
   if (Object.keys(given).length === 0) return document;
