@@ -513,7 +513,7 @@ Deno.test("a proposal names the thing that is wrong, and says if nobody checked 
     [400, "PT400", "views have no field a", '{"document": 0}'],
     [404, "PT404", "No such reading operation: preview_tenant_files"],
   ] as const;
-  const answers = refusals.map(([status, code, message, details]) =>
+  const answers = [...refusals, refusals[1]].map(([status, code, message, details]) =>
     Response.json({ code, message, details }, { status })
   );
   const { call } = await connected(() => answers.shift()!);
@@ -524,6 +524,17 @@ Deno.test("a proposal names the thing that is wrong, and says if nobody checked 
     changes: null,
     unchecked: "An API key only reads. `logloom diff` checks the file.",
   });
+  const fields = { name: "b", display: { "${A}": "${A}" } };
+  assert.equal(
+    (structureOf(await call("propose_files", { things: [{ ...things[0], fields }] }))
+      .untrusted as { yaml: string }).yaml.replace(/\s+/g, " "),
+    'views: - { "name": "a", "display": { "${A}": "$${A}" } } ',
+  );
+  const lists = [{ type: "retention_rules", name: "retention_rules", fields: { rules: "x" } }];
+  assert.equal(
+    textOf(await call("propose_files", { things: lists })),
+    "retention_rules: rules is an array",
+  );
   const many = Array(20).fill({ ...things[0], fields: { query_dsl: "a".repeat(1000) } });
   assert.equal(
     textOf(await call("propose_files", { things: many })),

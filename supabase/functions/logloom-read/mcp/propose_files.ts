@@ -20,7 +20,7 @@ const placeholder = `lls1.proposed.${"A".repeat(38)}`;
 
 const text = { type: "string", maxLength: 2048 };
 const types = [
-  ...["views", "saved_searches", "alert_rules", "dashboards", "streams", "members"],
+  ...["views", "members", "saved_searches", "alert_rules", "dashboards", "streams"],
   ...["ingest_rules", "silences", "retention_rules"],
 ];
 
@@ -105,17 +105,25 @@ function itemsOf(
   { type, name, renamed_from, fields }: Thing,
   variables: Record<string, string>,
 ): unknown[] {
-  if (type === "retention_rules") return Array.isArray(fields.rules) ? fields.rules : [];
+  if (type === "retention_rules") {
+    const rules = fields.rules ?? [];
+    if (!Array.isArray(rules)) throw new Refused("retention_rules: rules is an array");
+    return rules;
+  }
   const secrets = isObject(fields.secrets)
     ? { secrets: mapped(fields.secrets, (secret) => `\0${variables[secret]}`) }
     : {};
-  return [{ [keys[type] ?? "name"]: name, renamed_from, ...fields, ...secrets }];
+  // Even if fields has a member of this name.
+  const identity = { [keys[type] ?? "name"]: name, renamed_from };
+  return [{ ...identity, ...fields, ...secrets, ...identity }];
 }
 
-/** JSON in which only texts that begin with a NUL are variables. */
+/** JSON in which only texts that begin with a NUL are variables. Names of members have no variables. */
 function json(item: unknown): string {
-  const text = JSON.stringify(item, null, 2).replaceAll("\n", "\n    ")
-    .replace(/\$(?=\{\w+\})/g, "$$$$").replace(/"\\u0000(\w+)"/g, '"${$1}"');
+  const escaped = (_: string, value: unknown) =>
+    typeof value === "string" ? value.replace(/\$(?=\{\w+\})/g, "$$$$") : value;
+  const text = JSON.stringify(item, escaped, 2).replaceAll("\n", "\n    ")
+    .replace(/"\\u0000(\w+)"/g, '"${$1}"');
   return withEscapes(text);
 }
 
