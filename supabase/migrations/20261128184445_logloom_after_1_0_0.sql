@@ -118,6 +118,106 @@ REVOKE ALL ON FUNCTION "logloom_private"."require_groups"(text, text) FROM "auth
 
 REVOKE ALL ON FUNCTION "logloom_private"."require_groups"(text, text) FROM "service_role";
 
+REVOKE ALL ON FUNCTION "logloom_private"."without_errors"(logloom_private.ingest_state, json) FROM "authenticated";
+
+REVOKE ALL ON FUNCTION "logloom_private"."without_errors"(logloom_private.ingest_state, json) FROM "service_role";
+
+REVOKE ALL ("acknowledged_at") ON TABLE "logloom"."alert_history" FROM "authenticated";
+
+REVOKE ALL ("acknowledged_by") ON TABLE "logloom"."alert_history" FROM "authenticated";
+
+REVOKE ALL ("acknowledged_at") ON TABLE "logloom"."alert_history" FROM "service_role";
+
+REVOKE ALL ("acknowledged_by") ON TABLE "logloom"."alert_history" FROM "service_role";
+
+REVOKE ALL ("acknowledged_at") ON TABLE "logloom"."alert_incidents" FROM "authenticated";
+
+REVOKE ALL ("acknowledged_by") ON TABLE "logloom"."alert_incidents" FROM "authenticated";
+
+REVOKE ALL ("acknowledged_at") ON TABLE "logloom"."alert_incidents" FROM "service_role";
+
+REVOKE ALL ("acknowledged_by") ON TABLE "logloom"."alert_incidents" FROM "service_role";
+
+REVOKE ALL ("asked_at") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+
+REVOKE ALL ("comparison") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+
+REVOKE ALL ("cooldown_minutes") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+
+REVOKE ALL ("created_by") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+
+REVOKE ALL ("description") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+
+REVOKE ALL ("enabled") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+
+REVOKE ALL ("for_minutes") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+
+REVOKE ALL ("group_wait_seconds") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+
+REVOKE ALL ("name") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+
+REVOKE ALL ("notification_config") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+
+REVOKE ALL ("notification_destinations") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+
+REVOKE ALL ("notification_secrets") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+
+REVOKE ALL ("notify_on_recovery") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+
+REVOKE ALL ("on_absent") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+
+REVOKE ALL ("query_dsl") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+
+REVOKE ALL ("tenant_id") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+
+REVOKE ALL ("threshold") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+
+REVOKE ALL ("updated_at") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+
+REVOKE ALL ("view_id") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+
+REVOKE ALL ("window_minutes") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+
+REVOKE ALL ("asked_at") ON TABLE "logloom"."alert_rules" FROM "service_role";
+
+REVOKE ALL ("comparison") ON TABLE "logloom"."alert_rules" FROM "service_role";
+
+REVOKE ALL ("cooldown_minutes") ON TABLE "logloom"."alert_rules" FROM "service_role";
+
+REVOKE ALL ("created_by") ON TABLE "logloom"."alert_rules" FROM "service_role";
+
+REVOKE ALL ("description") ON TABLE "logloom"."alert_rules" FROM "service_role";
+
+REVOKE ALL ("enabled") ON TABLE "logloom"."alert_rules" FROM "service_role";
+
+REVOKE ALL ("for_minutes") ON TABLE "logloom"."alert_rules" FROM "service_role";
+
+REVOKE ALL ("group_wait_seconds") ON TABLE "logloom"."alert_rules" FROM "service_role";
+
+REVOKE ALL ("name") ON TABLE "logloom"."alert_rules" FROM "service_role";
+
+REVOKE ALL ("notification_config") ON TABLE "logloom"."alert_rules" FROM "service_role";
+
+REVOKE ALL ("notification_destinations") ON TABLE "logloom"."alert_rules" FROM "service_role";
+
+REVOKE ALL ("notification_secrets") ON TABLE "logloom"."alert_rules" FROM "service_role";
+
+REVOKE ALL ("notify_on_recovery") ON TABLE "logloom"."alert_rules" FROM "service_role";
+
+REVOKE ALL ("on_absent") ON TABLE "logloom"."alert_rules" FROM "service_role";
+
+REVOKE ALL ("query_dsl") ON TABLE "logloom"."alert_rules" FROM "service_role";
+
+REVOKE ALL ("tenant_id") ON TABLE "logloom"."alert_rules" FROM "service_role";
+
+REVOKE ALL ("threshold") ON TABLE "logloom"."alert_rules" FROM "service_role";
+
+REVOKE ALL ("updated_at") ON TABLE "logloom"."alert_rules" FROM "service_role";
+
+REVOKE ALL ("view_id") ON TABLE "logloom"."alert_rules" FROM "service_role";
+
+REVOKE ALL ("window_minutes") ON TABLE "logloom"."alert_rules" FROM "service_role";
+
 REVOKE ALL ON TABLE "logloom"."audit_events" FROM "authenticated";
 
 REVOKE ALL ON TABLE "logloom"."audit_events" FROM "service_role";
@@ -135,6 +235,16 @@ COMMENT ON COLUMN "logloom"."plans"."max_members" IS NULL;
 COMMENT ON COLUMN "logloom"."plans"."max_views" IS NULL;
 
 COMMENT ON COLUMN "logloom_private"."ingest_tokens"."token_digest" IS NULL;
+
+DROP POLICY "alert_history_update_tenant" ON "logloom"."alert_history";
+
+DROP POLICY "alert_incidents_update_tenant" ON "logloom"."alert_incidents";
+
+DROP POLICY "alert_rules_delete_tenant" ON "logloom"."alert_rules";
+
+DROP POLICY "alert_rules_insert_tenant" ON "logloom"."alert_rules";
+
+DROP POLICY "alert_rules_update_tenant" ON "logloom"."alert_rules";
 
 DROP POLICY "log_dashboards_delete_creator" ON "logloom"."log_dashboards";
 
@@ -530,6 +640,8 @@ DROP FUNCTION "logloom_private"."search_slot_key"(text, integer);
 
 DROP FUNCTION "logloom_private"."sees_addresses"(boolean, logloom_private.reading_scope);
 
+DROP FUNCTION "logloom_private"."sent_record_sql"();
+
 DROP FUNCTION "logloom_private"."service_counts_sql"(text, logloom_private.compiled_query, tstzrange, bigint);
 
 DROP FUNCTION "logloom_private"."service_operations"();
@@ -539,6 +651,8 @@ DROP FUNCTION "logloom_private"."settle_delivered"(logloom.log_streams, integer,
 DROP FUNCTION "logloom_private"."settle_refused"(logloom.log_streams, integer, text, jsonb);
 
 DROP FUNCTION "logloom_private"."settle_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean);
+
+DROP FUNCTION "logloom_private"."short_group"(jsonb);
 
 DROP FUNCTION "logloom_private"."silence_of_alert"(text, uuid, jsonb, timestamp WITH time zone);
 
@@ -555,6 +669,8 @@ DROP FUNCTION "logloom_private"."staged_sql"(logloom_private.compiled_query, tex
 DROP FUNCTION "logloom_private"."stats_aggregates"(logloom_private.compiled_query);
 
 DROP FUNCTION "logloom_private"."step_at"(logloom_private.blocks, timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."stream_config_members"();
 
 DROP FUNCTION "logloom_private"."stream_delay"(integer, integer);
 
@@ -577,6 +693,8 @@ DROP FUNCTION "logloom_private"."tree_without_any"(jsonb);
 DROP FUNCTION "logloom_private"."trim_space"(text);
 
 DROP FUNCTION "logloom_private"."unconfirmed_address"(text, text);
+
+DROP FUNCTION "logloom_private"."unsealed_secret_count"();
 
 DROP FUNCTION "logloom_private"."up_since"();
 
@@ -2210,9 +2328,7 @@ begin
     select
       a.tenant_id, a.fingerprint, min(a.service) as service, min(a.error_type) as error_type,
       min(a.title) as title, min(a.first_seen) as first_seen, max(a.last_seen) as last_seen,
-      row_number() over (
-        partition by a.tenant_id order by sum(a.records) desc, a.fingerprint
-      ) as n
+      row_number() over (partition by a.tenant_id order by sum(a.records) desc, a.fingerprint) as n
     from unnest(p_arrivals) a
     join logloom.tenants t on t.tenant_id = a.tenant_id
     where not exists (
@@ -2622,19 +2738,28 @@ CREATE OR REPLACE FUNCTION logloom_private.alert_incident_for (
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
-declare
-  v_shown public.logloom_alert_incident := logloom_private.alert_incident_of(p_row, p_addresses);
 begin
   if p_scope.customer is not null then
-    v_shown.acknowledged_by := null;
-    v_shown.assigned_at := null;
-    v_shown.assigned_by := null;
-    v_shown.assigned_to := null;
-    v_shown.noted_at := null;
-    v_shown.noted_by := null;
-    v_shown.note := null;
+    p_row.acknowledged_by := null;
+    p_row.assigned_at := null;
+    p_row.assigned_by := null;
+    p_row.assigned_to := null;
+    p_row.noted_at := null;
+    p_row.noted_by := null;
+    p_row.note := null;
   end if;
-  return v_shown;
+  return row(
+    p_row.incident_id, p_row.tenant_id, p_row.rule_id, p_row.rule_name, p_row.query_dsl,
+    p_row.window_minutes, p_row."group",
+    logloom_private.alert_incident_state(p_row.resolved_at, p_row.acknowledged_at),
+    p_row.opened_at, p_row.last_fired_at, p_row.resolved_at, p_row.resolution, p_row.fired_count,
+    p_row.value, p_row.peak_value, p_row.threshold,
+    p_row.comparison::public.logloom_alert_comparison,
+    p_row.acknowledged_at, coalesce(p_addresses ->> p_row.acknowledged_by, p_row.acknowledged_by),
+    p_row.assigned_at, coalesce(p_addresses ->> p_row.assigned_by, p_row.assigned_by),
+    coalesce(p_addresses ->> p_row.assigned_to, p_row.assigned_to),
+    p_row.noted_at, coalesce(p_addresses ->> p_row.noted_by, p_row.noted_by), p_row.note
+  )::public.logloom_alert_incident;
 end;
 $function$;
 
@@ -2646,31 +2771,6 @@ CREATE OR REPLACE FUNCTION logloom_private.alert_incident_state (
   LANGUAGE sql
   IMMUTABLE
 RETURN CASE WHEN (p_resolved_at IS NOT NULL) THEN 'resolved'::text WHEN (p_acknowledged_at IS NOT NULL) THEN 'acknowledged'::text ELSE 'open'::text END;
-
-CREATE OR REPLACE FUNCTION logloom_private.alert_incident_of (
-  p_row       logloom.alert_incidents,
-  p_addresses jsonb
-)
-  RETURNS public.logloom_alert_incident
-  LANGUAGE sql
-  STABLE
-RETURN
-  ROW((p_row).incident_id, (p_row).tenant_id, (p_row).rule_id, (p_row).rule_name, (p_row).query_dsl, (p_row).window_minutes, (p_row)."group",
-  logloom_private.alert_incident_state((p_row).resolved_at, (p_row).acknowledged_at),
-  (p_row).opened_at,
-  (p_row).last_fired_at,
-  (p_row).resolved_at,
-  (p_row).resolution,
-  (p_row).fired_count,
-  (p_row).value,
-  (p_row).peak_value,
-  (p_row).threshold,
-  ((p_row).comparison)::public.logloom_alert_comparison,
-  (p_row).acknowledged_at,
-  COALESCE((p_addresses ->> (p_row).acknowledged_by), (p_row).acknowledged_by),
-  (p_row).assigned_at,
-  COALESCE((p_addresses ->> (p_row).assigned_by), (p_row).assigned_by),
-  COALESCE((p_addresses ->> (p_row).assigned_to), (p_row).assigned_to), (p_row).noted_at, COALESCE((p_addresses ->> (p_row).noted_by), (p_row).noted_by), (p_row).note);
 
 CREATE OR REPLACE FUNCTION logloom_private.alert_needs (
   p_round logloom_private.alert_rounds
@@ -3174,8 +3274,19 @@ CREATE OR REPLACE FUNCTION logloom_private.apply_document (
   AS $function$
 declare
   v_name constant text := p_document ->> 'name';
-  v_wanted constant jsonb := p_type.fields || (p_document -> 'fields');
-  v_old constant jsonb := coalesce(p_thing -> 'fields', p_type.fields);
+  v_defaults constant jsonb := p_type.fields || case p_document #>> '{fields,kind}'
+    when 'new_error' then '{"query_dsl": "*", "cooldown_minutes": 0}'::jsonb
+    else '{}'
+  end;
+  -- A field that is null has its default, as one that is left out.
+  v_wanted constant jsonb := v_defaults || (
+    select coalesce(jsonb_object_agg(f.key, case f.key
+      when 'config' then jsonb_strip_nulls(f.value) else f.value
+    end), '{}')
+    from jsonb_each(p_document -> 'fields') f
+    where f.value <> 'null'
+  );
+  v_old constant jsonb := coalesce(p_thing -> 'fields', v_defaults);
   v_fields jsonb := logloom_private.file_differences(v_old, v_wanted);
   v_secrets jsonb := v_wanted -> 'secrets';
   v_fixed text;
@@ -3256,11 +3367,12 @@ declare
   v_type logloom_private.file_type;
   v_things jsonb := '{}';
   v_thing jsonb;
-  v_kept jsonb;
+  v_pruned text[] := coalesce(p_pruned_types, '{}');
   v_digest text;
   v_hash_key text;
   v_key text;
   v_described text[] := '{}';
+  v_early text[];
   v_change public.logloom_file_change;
   v_changes public.logloom_file_change[] := '{}';
   v_state text;
@@ -3273,7 +3385,13 @@ begin
   end if;
   perform logloom_private.known_file_types(p_pruned_types);
   -- Does not wait, because a waiting request takes up a connection that other tenants need.
-  if not pg_try_advisory_xact_lock(logloom_private.lock_key('files'), hashtext(v_tenant_id)) then
+  -- Other changes of members, too, take the lock of members before they change rules.
+  if not pg_try_advisory_xact_lock(logloom_private.lock_key('files'), hashtext(v_tenant_id))
+    or ('members' = any (v_pruned) or p_documents @> '[{"type": "members"}]')
+      and not pg_try_advisory_xact_lock(
+        logloom_private.lock_key('members'), hashtext(v_tenant_id)
+      )
+  then
     perform logloom_private.refuse_for_now(2, 'files.tenant_is_busy');
   end if;
 
@@ -3284,7 +3402,13 @@ begin
     left join logloom_private.file_types() t on t.type = d.value ->> 'type'
     order by t.position nulls first, d.n
   loop
-    for v_attempt in 1 .. 2 loop
+    -- Rules and streams of removed members pause. Documents made after that enable them again.
+    if v_document.value ->> 'type' not in ('views', 'members') and 'members' = any (v_pruned) then
+      v_changes := v_changes
+        || logloom_private.prune_files(v_tenant_id, p_documents, '{members}', v_things);
+      v_pruned := array_remove(v_pruned, 'members');
+    end if;
+    loop
       begin
         v_type := logloom_private.checked_document(v_document.value);
         v_digest := substring(
@@ -3327,37 +3451,31 @@ begin
           v_state = returned_sqlstate, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
         if v_state not like 'PT%' then
           raise;
-        elsif v_attempt = 2 or sqlerrm not like 'Plan limit exceeded%'
-          or v_type.type <> all (p_pruned_types)
-        then
+        elsif sqlerrm not like 'Plan limit exceeded%' or v_type.type <> all (v_pruned) then
           perform logloom_private.refuse_in_document(
             v_state, sqlerrm, v_detail, v_hint, v_document.index::integer
           );
         end if;
       end;
-      -- At the limit of the plan, deletes things without a document, then tries again.
-      v_kept := jsonb_path_query_array(
-        v_things -> v_type.type, '$[*] ? (@.name == $names[*])', jsonb_build_object(
-          'names', jsonb_path_query_array(
-            p_documents, '$[*] ? (@.type == $type).*', jsonb_build_object('type', v_type.type)
-          )
-        )
+      -- At the limit of the plan, deletes things without a document, and first those that may name
+      -- them. Then tries again.
+      v_early := array(
+        select t.type
+        from logloom_private.known_file_types(v_pruned) t
+        where t.position >= v_type.position
       );
-      v_changes := v_changes || logloom_private.prune_files(
-        v_tenant_id, p_documents, array[v_type.type],
-        array(select v_type.type || ' id ' || (t ->> 'id') from jsonb_array_elements(v_kept) t),
-        v_things
-      );
-      v_things := v_things || jsonb_build_object(v_type.type, v_kept);
+      v_changes := v_changes
+        || logloom_private.prune_files(v_tenant_id, p_documents, v_early, v_things);
+      v_pruned := array(select unnest(v_pruned) except select unnest(v_early));
     end loop;
   end loop;
 
   -- 2. Delete, then put the rules in order
   return v_changes || logloom_private.prune_files(
-    v_tenant_id, p_documents, p_pruned_types, v_described, v_things
+    v_tenant_id, p_documents, v_pruned, v_things
   ) || logloom_private.order_file_rules(v_tenant_id, p_documents);
 exception
-when lock_not_available then
+when lock_not_available or deadlock_detected then
   perform logloom_private.refuse_for_now(2, 'files.tenant_is_busy');
 when query_canceled then
   perform logloom_private.refuse('files.took_too_long');
@@ -3408,7 +3526,12 @@ begin
       from jsonb_object_keys(v_new) c (name)
       where v_old is not null or v_fields ? c.name or c.name = 'plan_name'
     ) using v_new, v_id;
-  exception when data_exception or integrity_constraint_violation then
+  exception
+  when unique_violation then
+    perform logloom_private.refuse(
+      'files.plan_is_invalid', v_id, 'another plan has is_default'
+    );
+  when data_exception or integrity_constraint_violation then
     perform logloom_private.refuse('files.plan_is_invalid', v_id, sqlerrm);
   end;
   return (
@@ -5415,9 +5538,7 @@ begin
   )
   where s.singleton;
   insert into logloom_private.storage_hours (hour, measured_at, bytes)
-  values (
-    date_trunc('hour', v_storage.measured_at, 'UTC'), v_storage.measured_at, v_storage.bytes
-  )
+  values (date_trunc('hour', v_storage.measured_at, 'UTC'), v_storage.measured_at, v_storage.bytes)
   on conflict do nothing;
   if v_is_news then
     perform logloom_private.tell_operators(h ->> 'reason', h - 'reason')
@@ -5911,7 +6032,9 @@ begin
   if v_is_change or p_enabled then
     perform logloom_private.require_view_of_session(v_scope, v_row.view_id, 'alert rule');
   end if;
-  if p_query_dsl is not null then
+  if p_query_dsl = '' and v_row.kind = 'new_error' then
+    p_query_dsl := '*';
+  elsif p_query_dsl is not null then
     perform logloom_private.check_rule_query(v_tenant_id, p_query_dsl, v_row.kind);
   end if;
   v_row := logloom_private.with_baseline(v_row, p_baseline, p_threshold);
@@ -5944,9 +6067,7 @@ begin
     for_minutes = coalesce(p_for_minutes, r.for_minutes),
     on_absent = coalesce(p_on_absent, r.on_absent),
     group_wait_seconds = coalesce(p_group_wait_seconds, r.group_wait_seconds),
-    notification_secrets = logloom_private.changed_rule_secrets(
-      r.notification_secrets, p_secrets
-    ),
+    notification_secrets = logloom_private.changed_rule_secrets(r.notification_secrets, p_secrets),
     updated_at = now(),
     asked_at = case
       when (r.query_dsl, r.threshold, r.comparison, r.window_minutes, r.for_minutes) = (
@@ -6153,8 +6274,7 @@ begin
   end if;
   if length(logloom_private.trim_space(p_name)) not between 1 and 100 then
     perform logloom_private.refuse('streams.name_is_invalid');
-  end if;
-  if v_scope.customer is not null and p_view_id is not null then
+  elsif v_scope.customer is not null and p_view_id is not null then
     perform logloom_private.refuse('portal.not_for_customers', 'p_view_id');
   elsif v_row.source = 'audit' and p_view_id is not null then
     perform logloom_private.refuse('audit.not_in_views');
@@ -6180,6 +6300,9 @@ begin
   );
   perform logloom_private.require_secrets_again(v_row, v_config, p_secrets);
   perform logloom_private.refuse_own_keys(v_tenant_id, v_secrets);
+  if v_is_other then
+    perform logloom_private.drop_batch(v_row);
+  end if;
   update logloom.log_streams s
   set name = coalesce(logloom_private.trim_space(p_name), s.name),
     query_dsl = v_query_dsl,
@@ -6210,13 +6333,7 @@ begin
     claimed_until = case when v_is_same then s.claimed_until end,
     -- A change is tried at once. A new config begins with the full batch size.
     next_attempt_at = now(),
-    batch_bytes = case when p_config is null then s.batch_bytes else 1000000 end,
-    batch_id = case when not v_is_other then s.batch_id end,
-    batch_made_at = case when not v_is_other then s.batch_made_at end,
-    batch_end_seq = case when not v_is_other then s.batch_end_seq end,
-    batch_end_id = case when not v_is_other then s.batch_end_id end,
-    batch_records = case when not v_is_other then s.batch_records end,
-    batch_skipped = case when not v_is_other then s.batch_skipped end
+    batch_bytes = case when p_config is null then s.batch_bytes else 1000000 end
   where s.stream_id = p_stream_id
   returning s.* into v_row;
   return logloom_private.log_stream_of(v_scope, v_row);
@@ -6699,13 +6816,16 @@ begin
     or p_document ->> 'name' <> logloom_private.trim_space(p_document ->> 'name')
     or p_document ->> 'name' = ''
     or v_type.deletes is null and p_document ->> 'name' <> v_type.type
-    or jsonb_typeof(coalesce(p_document #> '{fields,secrets}', '{}')) <> 'object'
+    or jsonb_typeof(p_document #> '{fields,secrets}') not in ('object', 'null')
   then
     perform logloom_private.refuse('files.document_is_invalid');
   end if;
   select min(f.name) into v_unknown
   from jsonb_object_keys(p_document -> 'fields') f (name)
   where not v_type.fields ? f.name;
+  if v_type.name_member = v_type.id_member and p_document ->> 'renamed_from' is not null then
+    v_unknown := 'renamed_from';
+  end if;
   if v_unknown is not null then
     perform logloom_private.refuse(
       'files.field_is_unknown', v_type.type, left(v_unknown, 60),
@@ -6856,6 +6976,52 @@ begin
     perform logloom_private.refuse('callers.operation_is_outside', p_operation);
   end if;
   return p_scope;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.checked_stream_config (
+  p_kind   text,
+  p_config jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_member record;
+begin
+  if jsonb_typeof(p_config) is distinct from 'object' then
+    perform logloom_private.refuse('streams.config_is_no_object');
+  end if;
+  for v_member in
+    select m.name, m.pattern, m.is_needed, p_config -> m.name as value
+    from logloom_private.stream_config_members(p_kind) m
+  loop
+    if coalesce(v_member.value, 'null') = 'null' then
+      if v_member.is_needed then
+        perform logloom_private.refuse('streams.config_is_incomplete', v_member.name, p_kind);
+      end if;
+    elsif jsonb_typeof(v_member.value) <> 'string'
+      or length(v_member.value #>> '{}') > 2000
+      or v_member.value #>> '{}' !~ v_member.pattern
+      -- A key in an address would be shown with the address.
+      or v_member.value #>> '{}' ~ 'll[tp]?_[0-9A-Za-z]{36}'
+    then
+      perform logloom_private.refuse('streams.config_is_invalid', v_member.name);
+    end if;
+  end loop;
+  for v_member in
+    select c.key as name
+    from jsonb_each(p_config) c
+    where c.key not in (select m.name from logloom_private.stream_config_members(p_kind) m)
+  loop
+    perform logloom_private.refuse(
+      'streams.config_is_unknown', left(v_member.name, 60), p_kind,
+      (select string_agg(m.name, ', ') from logloom_private.stream_config_members(p_kind) m)
+    );
+  end loop;
+  return jsonb_strip_nulls(p_config);
 end;
 $function$;
 
@@ -8539,9 +8705,7 @@ begin
   if v_code !~ '^[0-9]{6}$' then
     perform logloom_private.refuse('notifications.code_is_malformed');
   end if;
-  perform pg_advisory_xact_lock(
-    logloom_private.lock_key('notifications'), hashtext(v_tenant_id)
-  );
+  perform pg_advisory_xact_lock(logloom_private.lock_key('notifications'), hashtext(v_tenant_id));
   select a.* into v_address
   from logloom_private.notification_addresses a
   where a.tenant_id = v_tenant_id and a.customer is not distinct from v_scope.customer
@@ -8549,11 +8713,9 @@ begin
   for update;
   if v_address.confirmed_at is not null then
     return jsonb_build_object('success', true);
-  end if;
-  if v_address.code_expires_at > now() is not true then
+  elsif v_address.code_expires_at > now() is not true then
     perform logloom_private.refuse('notifications.no_code_is_good');
-  end if;
-  if v_address.tries >= logloom_private.confirmation_tries() then
+  elsif v_address.tries >= logloom_private.confirmation_tries() then
     perform logloom_private.refuse('notifications.code_was_tried_too_often');
   end if;
   -- Compares hashes, so that the duration tells nothing about the code.
@@ -10079,17 +10241,13 @@ begin
   into v_first
   from (
     select e.tenant_id, sum(e.records) over (order by e.tenant_id) as records_through
-    from logloom_private.expired_days(
-      v_tenants, p_place.day, v_settings.deletion_step_records
-    ) e
+    from logloom_private.expired_days(v_tenants, p_place.day, v_settings.deletion_step_records) e
   ) d;
   if v_first.tenant_id is null then
     perform logloom_private.leave_days(v_tenants, array[p_place.day]);
     v_through := v_tenants[cardinality(v_tenants)];
   elsif v_first.tenant_ids is not null then
-    v_error := logloom_private.forget_expired(
-      v_first.tenant_ids, p_place.day, p_place.today
-    );
+    v_error := logloom_private.forget_expired(v_first.tenant_ids, p_place.day, p_place.today);
     if v_error is not null then
       -- The next retention tries it again.
       v_through := v_first.tenant_ids[cardinality(v_first.tenant_ids)];
@@ -10359,27 +10517,6 @@ begin
     position_block = coalesce(v_block_id, r.position_block)
   where r.run_id = p_run_id;
   return v_end.ts is not null or v_block_id is not null;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.deliveries_of_incident (
-  p_tenant_id   text,
-  p_incident_id uuid,
-  p_customer    text
-)
-  RETURNS public.logloom_alert_delivery[]
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return array(
-    select logloom_private.delivery(logloom_private.as_customer_reads(n, p_customer))
-    from logloom_private.notifications n
-    where n.tenant_id = p_tenant_id and n.incident_id = p_incident_id
-    order by n.created_at desc, n.notification_id desc
-    limit 100
-  );
 end;
 $function$;
 
@@ -11108,6 +11245,23 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.end_silences_of_rule()
+  RETURNS TRIGGER
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes silences, which stop messages to others
+begin
+  update logloom.alert_silences s
+  set expired_at = now(), expired_by = logloom_private.actor()
+  where s.tenant_id = old.tenant_id and s.rule_id = old.rule_id and s.expired_at is null
+    and coalesce(s.ends_at, 'infinity') > now();
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.enqueue (
   p_state   logloom_private.ingest_state,
   p_request logloom_private.ingest_request
@@ -11217,7 +11371,6 @@ declare
   v_preferences constant jsonb := to_jsonb(
     (logloom_private.effective_settings(p_rule.tenant_id)).notification_preferences
   );
-  v_lifetime constant interval := logloom_private.notification_lifetime();
   v_destination record;
   v_collects boolean;
   v_refusal text;
@@ -11261,7 +11414,8 @@ begin
     values (
       p_rule.tenant_id, logloom_private.customer_of_view(p_rule.view_id), p_rule.rule_id,
       p_alert.alert_id, p_alert.incident_id, p_purpose,
-      v_destination.channel, v_destination.address, p_body, now() + v_lifetime,
+      v_destination.channel, v_destination.address, p_body,
+      now() + logloom_private.notification_lifetime(),
       case
         when v_collects then now() + make_interval(secs => p_rule.group_wait_seconds)
         else now()
@@ -11273,24 +11427,21 @@ begin
       ) end
     )
     returning * into v_notification;
-    v_refusal := logloom_private.waiting_refusal(v_notification);
+    v_refusal := coalesce(
+      logloom_private.waiting_refusal(v_notification),
+      case
+        when v_notification.channel <> 'email' or logloom_private.address_is_confirmed(
+          v_notification.tenant_id, v_notification.customer, v_notification.address
+        ) then null
+        -- A test may request another code. An alert may not, because a rule could fire for ever.
+        when p_purpose = 'test' then logloom_private.request_confirmation(p_rule, true)
+        else logloom_private.unconfirmed_address(
+          v_notification.tenant_id, v_notification.customer, v_notification.address
+        )
+      end
+    );
     if v_refusal is not null then
-      v_notification := logloom_private.end_notification(
-        v_notification, 'failed', null, v_refusal
-      );
-    elsif v_notification.channel = 'email' and not logloom_private.address_is_confirmed(
-      v_notification.tenant_id, v_notification.customer, v_notification.address
-    ) then
-      v_notification := logloom_private.end_notification(
-        v_notification, 'failed', null,
-        case
-          -- A test may request another code. An alert may not, because a rule could fire for ever.
-          when p_purpose = 'test' then logloom_private.request_confirmation(p_rule, true)
-          else logloom_private.unconfirmed_address(
-            v_notification.tenant_id, v_notification.customer, v_notification.address
-          )
-        end
-      );
+      v_notification := logloom_private.end_notification(v_notification, 'failed', null, v_refusal);
     end if;
     return next v_notification;
   end loop;
@@ -11346,11 +11497,10 @@ declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.managing_scope(p_scope, 'test_alert_rule', null, 'member');
   v_tenant_id constant text := v_scope.tenant_id;
-  v_rule logloom.alert_rules;
+  v_rule constant logloom.alert_rules := logloom_private.locked_rule(v_scope, p_rule_id);
   v_sample logloom.alert_history;
   v_kind text;
 begin
-  v_rule := logloom_private.locked_rule(v_scope, p_rule_id);
   perform
     logloom_private.require_not_held(v_scope, v_rule.held_at, 'alert rule'),
     logloom_private.require_view_of_session(v_scope, v_rule.view_id, 'alert rule');
@@ -11362,9 +11512,7 @@ begin
   ) then
     perform logloom_private.refuse('notifications.tested_a_moment_ago');
   end if;
-  perform pg_advisory_xact_lock(
-    logloom_private.lock_key('notifications'), hashtext(v_tenant_id)
-  );
+  perform pg_advisory_xact_lock(logloom_private.lock_key('notifications'), hashtext(v_tenant_id));
   for v_kind in
     select distinct logloom_private.channel_kind(d.channel)
     from unnest(v_rule.notification_destinations) d (channel)
@@ -11453,53 +11601,37 @@ CREATE OR REPLACE FUNCTION logloom_private.erasure_does_not_reach (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return jsonb_build_array(
-    jsonb_build_object(
-      'kind', 'exports', 'ts_from', p_run.ts_from, 'ts_to', p_run.ts_to
-    )
-  ) || coalesce(
-    (
-      select jsonb_agg(
-        jsonb_build_object(
-          'kind', 'log_stream', 'name', s.name, 'to', s.kind, 'sent_from', s.created_at,
-          'sent_to', s.last_success_at
-        )
-        order by s.created_at, s.stream_id
+  return to_jsonb(
+    array[jsonb_build_object('kind', 'exports', 'ts_from', p_run.ts_from, 'ts_to', p_run.ts_to)]
+    || array(
+      select jsonb_build_object(
+        'kind', 'log_stream', 'name', s.name, 'to', s.kind, 'sent_from', s.created_at,
+        'sent_to', s.last_success_at
       )
       from logloom.log_streams s
       where s.tenant_id = p_run.tenant_id and s.source = 'logs' and s.sent_records > 0
-    ),
-    '[]'
-  ) || coalesce(
-    (
-      select jsonb_agg(
-        jsonb_build_object(
-          'kind', 'damaged_block', 'records', c.records, 'ts_from', c.first_ts,
-          'ts_to', c.last_ts + interval '1 microsecond'
-        )
-        order by c.first_ts, c.block_id
+      order by s.created_at, s.stream_id
+    )
+    || array(
+      select jsonb_build_object(
+        'kind', 'damaged_block', 'records', c.records, 'ts_from', c.first_ts,
+        'ts_to', c.last_ts + interval '1 microsecond'
       )
       from logloom_private.blocks c
       where c.tenant_id = p_run.tenant_id and c.damaged_at is not null
         and c.last_ts >= p_run.ts_from and c.first_ts < p_run.ts_to
-    ),
-    '[]'
-  ) || coalesce(
-    (
-      select jsonb_agg(
-        jsonb_build_object(
-          'kind', 'alerts', 'alerts', a.alerts, 'ts_from', a.ts_from, 'ts_to', a.ts_to
-        )
+      order by c.first_ts, c.block_id
+    )
+    || array(
+      select jsonb_build_object(
+        'kind', 'alerts', 'alerts', count(*), 'ts_from', min(h.window_start),
+        'ts_to', max(h.window_end)
       )
-      from (
-        select count(*) as alerts, min(h.window_start) as ts_from, max(h.window_end) as ts_to
-        from logloom.alert_history h
-        where h.tenant_id = p_run.tenant_id and h."group" is not null
-          and h.window_end > p_run.ts_from and h.window_start < p_run.ts_to
-        having count(*) > 0
-      ) a
-    ),
-    '[]'
+      from logloom.alert_history h
+      where h.tenant_id = p_run.tenant_id and h."group" is not null
+        and h.window_end > p_run.ts_from and h.window_start < p_run.ts_to
+      having count(*) > 0
+    )
   );
 end;
 $function$;
@@ -11810,12 +11942,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.error_step_kinds()
-  RETURNS integer
-  LANGUAGE sql
-  IMMUTABLE
-RETURN 1000;
-
 CREATE OR REPLACE FUNCTION logloom_private.error_step_records()
   RETURNS integer
   LANGUAGE sql
@@ -11896,9 +12022,7 @@ declare
   v_template text := logloom_private.shape(p_shape);
 begin
   if v_template ~ '["''`]' then
-    v_template := regexp_replace(
-      v_template, '"[^"]*"|`[^`]*`|(?<!\w)''[^'']*''(?!\w)', '<*>', 'g'
-    );
+    v_template := regexp_replace(v_template, '"[^"]*"|`[^`]*`|(?<!\w)''[^'']*''(?!\w)', '<*>', 'g');
   end if;
   if strpos(v_template, '@') > 0 then
     v_template := regexp_replace(v_template, '[^\s@,;:<>()]+@[\w-]+[.][\w.-]+', '<*>', 'g');
@@ -11994,9 +12118,7 @@ begin
   select r.* into v_round
   from logloom_private.alert_rounds r
   where r.finished_at is null and r.staged_by = pg_backend_pid()
-    and (
-      r.write_seq_from = r.write_seq_to or to_regclass('pg_temp.alert_writes') is not null
-    );
+    and (r.write_seq_from = r.write_seq_to or to_regclass('pg_temp.alert_writes') is not null);
   if not found then
     v_round := logloom_private.begin_alert_round(
       clock_timestamp(),
@@ -12008,13 +12130,11 @@ begin
     return '0';
   end if;
   v_round := logloom_private.continued_alert_round();
-  if v_round.window_end is not null then
-    return case
-      when logloom_private.read_alert_windows(v_round, clock_timestamp()) is not null
-        then interval '0'
-    end;
-  end if;
-  return null;
+  return case
+    when v_round.window_end is null then null
+    when logloom_private.read_alert_windows(v_round, clock_timestamp()) is not null
+      then interval '0'
+  end;
 end;
 $function$;
 
@@ -12495,9 +12615,7 @@ begin
     last_error = p_error,
     last_answer = p_answer,
     next_attempt_at = now() + logloom_private.stream_delay(s.attempts + 1, p_retry_after),
-    claim_id = null,
-    claimed_at = null,
-    claimed_until = null
+    claim_id = null, claimed_at = null, claimed_until = null
   where s.stream_id = p_stream.stream_id
   returning s.* into p_stream;
   if p_stream.failing_since < now() - logloom_private.stream_gives_up_after() then
@@ -12589,9 +12707,10 @@ begin
   ) || jsonb_build_object(
     'p_' || p_type.name_member, p_name, 'p_tenant_id', p_tenant_id, 'p_view_id', v_view_id,
     'p_is_shared', true,
-    'p_matcher', jsonb_strip_nulls(jsonb_build_object(
-      'rule_id', v_rule_ids[1], 'group', nullif(p_fields -> 'group', '{}')
-    ))
+    -- A null in a group stays: it means records without the field.
+    'p_matcher', jsonb_strip_nulls(jsonb_build_object('rule_id', v_rule_ids[1]))
+      || case when p_fields -> 'group' <> '{}'
+        then jsonb_build_object('group', p_fields -> 'group') else '{}' end
   );
 end;
 $function$;
@@ -12640,6 +12759,8 @@ begin
       ), p_thing #> '{matcher,rule_id}', f.fallback)
       when f.name = 'group' then coalesce(p_thing #> '{matcher,group}', f.fallback)
       when f.name = 'rules' then jsonb_strip_nulls(p_thing -> 'retention_rules')
+      -- A stream that is paused sends nothing until it is enabled again.
+      when f.name = 'enabled' and p_thing ->> 'paused_at' is not null then 'false'
       when f.name = 'secrets'
         then coalesce(p_thing -> 'secrets', p_thing -> 'notification_secrets', f.fallback)
       when p_thing -> f.name is null or p_thing -> f.name = 'null' then f.fallback
@@ -12720,30 +12841,31 @@ begin
       'list_log_views', 'create_log_view', 'update_log_view', 'delete_log_view',
       '{"query_dsl": "", "hidden_fields": [], "operations": ["all"]}'::jsonb,
       '{}'::text[], '{}'::text[]),
-    (2, 'saved_searches', 'name', 'id',
+    -- Before what pauses when its maker is removed.
+    (2, 'members', 'user_id', 'user_id',
+      'list_tenant_members', 'add_tenant_member', 'set_tenant_member_role',
+      'remove_tenant_member', '{"role": null, "view": ""}', '{}', '{role,view}'),
+    (3, 'saved_searches', 'name', 'id',
       'list_saved_searches', 'create_saved_search', 'update_saved_search', 'delete_saved_search',
       '{"query_dsl": null, "description": "", "category": "", "tags": [], "display": {},
         "view": ""}', '{}', '{}'),
-    (3, 'alert_rules', 'name', 'rule_id',
+    (4, 'alert_rules', 'name', 'rule_id',
       'list_alert_rules', 'create_alert_rule', 'update_alert_rule', 'delete_alert_rule',
       '{"kind": "query", "description": "", "query_dsl": null, "threshold": null,
         "comparison": null, "window_minutes": null, "cooldown_minutes": null, "enabled": true,
         "notification_destinations": [], "notification_config": {}, "notify_on_recovery": false,
         "for_minutes": 0, "on_absent": "ignore", "group_wait_seconds": 0, "baseline": {},
         "secrets": {}, "view": ""}', '{kind}', '{threshold}'),
-    (4, 'dashboards', 'name', 'dashboard_id',
+    (5, 'dashboards', 'name', 'dashboard_id',
       'list_log_dashboards', 'create_log_dashboard', 'update_log_dashboard',
       'delete_log_dashboard', '{"panels": [], "in_portal": false}', '{}', '{}'),
-    (5, 'streams', 'name', 'stream_id',
+    (6, 'streams', 'name', 'stream_id',
       'list_log_streams', 'create_log_stream', 'update_log_stream', 'delete_log_stream',
       '{"kind": null, "query_dsl": "", "config": null, "source": "logs", "enabled": true,
         "secrets": {}, "view": ""}', '{kind,source}', '{}'),
-    (6, 'members', 'user_id', 'user_id',
-      'list_tenant_members', 'add_tenant_member', 'set_tenant_member_role',
-      'remove_tenant_member', '{"role": null, "view": ""}', '{}', '{role,view}'),
     (7, 'ingest_rules', 'name', 'rule_id',
       'list_ingest_rules', 'create_ingest_rule', 'update_ingest_rule', 'delete_ingest_rule',
-      '{"condition": null, "action": null, "is_on": true, "secrets": {}}', '{}', '{}'),
+      '{"condition": "", "action": null, "is_on": true, "secrets": {}}', '{}', '{}'),
     (8, 'silences', 'comment', 'silence_id',
       'list_alert_silences', 'create_alert_silence', null, 'expire_alert_silence',
       '{"rule": "", "group": {}, "recurrence": {}}', '{}', '{}'),
@@ -12783,6 +12905,8 @@ begin
       'A tenant has one key for all its hashes: use one variable.', null),
     ('files.rule_is_named', 409, 'A silence in the files names this rule',
       'Remove the silence, or its rule, from the files.', null),
+    ('files.caller_is_pruned', 409, 'A user cannot remove themself by files',
+      'Add the user who applies the files to members.', null),
     ('files.took_too_long', 408, 'The files took too long, and nothing was changed',
       'Apply one type of things after the other.', null),
     ('files.plan_is_no_document', 400,
@@ -12866,9 +12990,7 @@ begin
     join logloom_private.alert_groups g on g.group_id = n.group_id
     group by g.digest
   loop
-    perform logloom_private.add_alert_unit(
-      v_staged, v_unit.group_ids, v_unit.froms, 0, p_round
-    );
+    perform logloom_private.add_alert_unit(v_staged, v_unit.group_ids, v_unit.froms, 0, p_round);
   end loop;
   return v_group_ids;
 end;
@@ -13016,7 +13138,7 @@ begin
     from pg_catalog.pg_proc p
     left join logloom_private.granted_functions() g on p.proname = any (g.names)
     where p.pronamespace in ('logloom'::regnamespace, 'logloom_private'::regnamespace)
-      and (g.roles is not null or p.proname like '%\_errors')
+      and (g.roles is not null or p.prorettype = 'logloom_private.error'::regtype)
   loop
     execute format('grant execute on function %s to %s', v_grant.function, v_grant.roles);
   end loop;
@@ -13845,9 +13967,7 @@ begin
   select p.* into v_progress from logloom_private.error_progress p;
   select
     max(w.write_seq),
-    tstzrange(
-      logloom_private.day_start(min(w.day)), logloom_private.day_start(max(w.day) + 1)
-    )
+    tstzrange(logloom_private.day_start(min(w.day)), logloom_private.day_start(max(w.day) + 1))
   into v_to, v_range
   from logloom_private.log_writes w
   where w.write_seq > v_progress.write_seq;
@@ -13909,6 +14029,9 @@ CREATE OR REPLACE FUNCTION logloom_private.grouped_errors (
   SET work_mem TO '32MB'
   AS $function$
 declare
+  -- How many distinct errors of a tenant, by stack trace and shape, a step looks at. The rarer ones
+  -- are counted in the group "others".
+  v_kinds constant integer := 1000;
   v_arrivals logloom_private.error_arrival[];
 begin
   -- Slow work is done once for each distinct stack trace and shape.
@@ -13972,7 +14095,7 @@ begin
       )::logloom_private.error_arrival)
       from named n
     $query$,
-    p_source, p_ids, logloom_private.error_step_kinds()
+    p_source, p_ids, v_kinds
   )
   into v_arrivals;
   return coalesce(v_arrivals, '{}');
@@ -15615,9 +15738,7 @@ begin
           then logloom_private.partial_value(
             d.aggregate, d.window_minutes, t.events, t.numbers, t.total, t.least, t.greatest
           )
-          else logloom_private.combined_value(
-            d.group_id, d.results, d.window_start, d.window_end
-          )
+          else logloom_private.combined_value(d.group_id, d.results, d.window_start, d.window_end)
         end,
         null, null, null
       )::logloom_private.alert_window
@@ -15851,10 +15972,9 @@ declare
   v_max_groups constant integer := (select s.alert_groups from logloom_private.settings s);
   -- A group without records counts as missing only if it had records within this many windows.
   v_absent_windows constant integer := 10;
-  v_holding logloom_private.alert_window[] := p_holding;
 begin
   if p_rule.on_absent = 'fire' then
-    v_holding := v_holding || array(
+    p_holding := p_holding || array(
       select row(
         p_rule.rule_id, p_window_end - make_interval(mins => p_rule.window_minutes), p_window_end,
         0, null, a."group", true
@@ -15882,7 +16002,7 @@ begin
       coalesce(md5(u."group"::text), '') as group_key, (array_agg(u."group"))[1] as "group",
       bool_or(u.holds) as holds, bool_or(not u.holds or u.absent is not true) as is_seen
     from (
-      select h."group", h.absent, true as holds from unnest(v_holding) h
+      select h."group", h.absent, true as holds from unnest(p_holding) h
       union all
       select s."group", s.absent, false from unnest(p_seen) s where p_rule.on_absent = 'fire'
     ) u
@@ -15898,7 +16018,7 @@ begin
   where a.rule_id = p_rule.rule_id
     and a.holds_since is not null
     and not exists (
-      select from unnest(v_holding) h where coalesce(md5(h."group"::text), '') = a.group_key
+      select from unnest(p_holding) h where coalesce(md5(h."group"::text), '') = a.group_key
     );
   delete from logloom_private.alert_states a
   where a.rule_id = p_rule.rule_id
@@ -15916,7 +16036,7 @@ begin
   ));
   return array(
     select h
-    from unnest(v_holding) h
+    from unnest(p_holding) h
     join logloom_private.alert_states a
       on a.rule_id = p_rule.rule_id and a.group_key = coalesce(md5(h."group"::text), '')
     where a.holds_since <= p_window_end - make_interval(mins => p_rule.for_minutes)
@@ -15939,16 +16059,16 @@ CREATE OR REPLACE FUNCTION logloom_private.late_seconds (
 begin
   return coalesce(
     (
-      select greatest(extract(epoch from n.window_end - l.window_end), 0)
+      select greatest(
+        extract(
+          epoch from r.window_end
+            -- Rules are not late for a round that is still in progress.
+            - (r.finished_at is null)::integer * interval '1 minute'
+            - greatest(p_rule.last_evaluated_at, date_trunc('minute', p_rule.asked_at))
+        ),
+        0
+      )
       from logloom_private.alert_rounds r
-      cross join lateral (
-        -- Rules are not late for a round that is still in progress.
-        select r.window_end - (r.finished_at is null)::integer * interval '1 minute' as window_end
-      ) n
-      cross join lateral (
-        select greatest(p_rule.last_evaluated_at, date_trunc('minute', p_rule.asked_at))
-          as window_end
-      ) l
       where p_rule.enabled and p_rule.kind = 'query'
     ),
     0
@@ -17555,7 +17675,7 @@ begin
   v_search.query_dsl := coalesce(p_query_dsl, v_search.query_dsl);
   perform logloom_private.require_parameter('p_name', v_search.name is null);
   if p_kind = 'new_error' then
-    v_search.query_dsl := coalesce(v_search.query_dsl, '*');
+    v_search.query_dsl := coalesce(nullif(v_search.query_dsl, ''), '*');
     p_threshold := coalesce(p_threshold, 0);
     p_comparison := coalesce(p_comparison, 'gt');
     p_window_minutes := coalesce(p_window_minutes, 1);
@@ -17629,13 +17749,9 @@ CREATE OR REPLACE FUNCTION logloom_private.make_alert_silence (
 declare
   v_tenant_id constant text := logloom_private.provision_current_tenant(p_tenant_id);
   v_max constant integer := (logloom_private.plan_of(v_tenant_id)).max_alert_silences;
-  v_from constant timestamptz := coalesce(
-    logloom_private.time_parameter('p_from', p_from), now()
-  );
+  v_from constant timestamptz := coalesce(logloom_private.time_parameter('p_from', p_from), now());
   v_to constant timestamptz := logloom_private.time_parameter('p_to', p_to);
-  v_recurrence constant jsonb := logloom_private.checked_recurrence(
-    nullif(p_recurrence, 'null')
-  );
+  v_recurrence constant jsonb := logloom_private.checked_recurrence(nullif(p_recurrence, 'null'));
   v_row logloom.alert_silences;
 begin
   perform logloom_private.require_parameter('p_matcher', p_matcher is null);
@@ -17665,14 +17781,14 @@ begin
   ) then
     perform logloom_private.refuse('alerts.rule_not_found');
   end if;
-  perform pg_advisory_xact_lock(
-    logloom_private.lock_key('alerts'), hashtext(v_tenant_id)
-  );
+  perform pg_advisory_xact_lock(logloom_private.lock_key('alerts'), hashtext(v_tenant_id));
+  -- Above a lowered limit, a silence may still replace one that this transaction ended.
   if (
-    select count(*) >= v_max
+    select count(*) filter (where s.expired_at is null)
+      >= greatest(v_max, count(*) filter (where s.created_at < now()))
     from logloom.alert_silences s
     where s.tenant_id = v_tenant_id and coalesce(s.ends_at, 'infinity') > now()
-      and s.expired_at is null
+      and coalesce(s.expired_at, now()) = now()
   ) then
     perform logloom_private.refuse('alerts.no_room_for_silence', v_max::text);
   end if;
@@ -17729,13 +17845,9 @@ begin
   v_row.source := coalesce(p_source, 'logs');
   if length(v_row.name) not between 1 and 100 then
     perform logloom_private.refuse('streams.name_is_invalid');
-  end if;
-  if not exists (
-    select from logloom_private.stream_config_members() m where p_kind = any (m.kinds)
-  ) then
+  elsif not exists (select from logloom_private.stream_config_members(p_kind)) then
     perform logloom_private.refuse('streams.kind_is_unknown');
-  end if;
-  if v_row.source not in ('logs', 'audit') then
+  elsif v_row.source not in ('logs', 'audit') then
     perform logloom_private.refuse('streams.source_is_unknown');
   elsif v_scope.customer is not null and p_view_id is not null then
     perform logloom_private.refuse('portal.not_for_customers', 'p_view_id');
@@ -19027,9 +19139,7 @@ begin
   into v_logs
   using p_ids, logloom_private.list_bytes();
   if logloom_private.answered_bytes(v_logs[:1]) > logloom_private.list_bytes() then
-    v_logs[1] := logloom_private.cut_record(
-      v_logs[1], logloom_private.answered_bytes(v_logs[:1])
-    );
+    v_logs[1] := logloom_private.cut_record(v_logs[1], logloom_private.answered_bytes(v_logs[:1]));
   end if;
   return coalesce(v_logs, '{}');
 end;
@@ -19971,7 +20081,12 @@ begin
       ),
       'alerts', json_build_array(json_build_object(
         'alert_id', p_alert.alert_id,
-        'group', logloom_private.short_group(p_alert."group"),
+        'group', (
+          select jsonb_object_agg(
+            g.key, case when length(g.value) > 200 then left(g.value, 199) || '…' else g.value end
+          )
+          from jsonb_each_text(p_alert."group") g
+        ),
         'value', p_alert.value,
         'absent', coalesce(p_alert.absent, false)
       ))
@@ -20421,6 +20536,57 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.page_of_deliveries (
+  p_alert_id uuid,
+  p_rule_id  uuid,
+  p_limit    integer,
+  p_after    uuid
+)
+  RETURNS SETOF public.logloom_alert_delivery
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role reads the outbox
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_limit integer;
+  v_after timestamptz;
+  v_collecting constant uuid[] := array(
+    select a.notification_id
+    from logloom_private.notified_alerts a
+    where a.alert_id = p_alert_id
+  );
+begin
+  perform logloom_private.require_parameter('p_alert_id', num_nonnulls(p_alert_id, p_rule_id) = 0);
+  if p_alert_id is not null and not exists (
+    select from logloom.alert_history h where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id
+  ) then
+    perform logloom_private.refuse('alerts.alert_not_found');
+  end if;
+  v_limit := logloom_private.list_limit(p_limit);
+  v_after := logloom_private.page_place(
+    p_after::text, 'delivery', 'delivery_id',
+    (
+      select n.created_at from logloom_private.notifications n
+      where n.tenant_id = v_tenant_id and n.notification_id = p_after
+    )
+  );
+  return query
+  select d.*
+  from logloom_private.notifications n
+  cross join lateral logloom_private.delivery(n) d
+  where n.tenant_id = v_tenant_id
+    and (p_alert_id is null or n.alert_id = p_alert_id or n.notification_id = any (v_collecting))
+    and (p_rule_id is null or n.rule_id = p_rule_id)
+    and (p_after is null or (n.created_at, n.notification_id) < (v_after, p_after))
+  order by n.created_at desc, n.notification_id desc
+  limit v_limit;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.page_sql (
   p_query    logloom_private.compiled_query,
   p_rows     logloom_private.sql_source,
@@ -20727,14 +20893,11 @@ begin
   update logloom.log_streams s
   set paused_at = now(),
     pause_reason = p_reason,
-    claim_id = null,
-    claimed_at = null,
-    claimed_until = null
+    claim_id = null, claimed_at = null, claimed_until = null
   where s.stream_id = p_stream.stream_id and s.paused_at is null;
-  if not found then
-    return;
+  if found then
+    perform logloom_private.mail_stream_owners(p_stream, 'stream.paused', p_reason);
   end if;
-  perform logloom_private.mail_stream_owners(p_stream, 'stream.paused', p_reason);
 end;
 $function$;
 
@@ -20822,6 +20985,27 @@ begin
         or g.filled_from > n.needed_from
         or (g.filled_from = n.needed_from and g.filled_id is not null)
     end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.percent_encoded (
+  p_text text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select coalesce(string_agg(
+      case
+        when c.bytes ~ '^[A-Za-z0-9_.~-]$' then c.bytes
+        else regexp_replace(upper(encode(convert_to(c.bytes, 'UTF8'), 'hex')), '(..)', '%\1', 'g')
+      end, '' order by c.n
+    ), '')
+    from regexp_split_to_table(p_text, '') with ordinality c (bytes, n)
+  );
 end;
 $function$;
 
@@ -21343,6 +21527,57 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.prepare_replacement (
+  p_day date
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+declare
+  v_partition constant text := logloom_private.partition_name(p_day);
+  v_copy constant text := logloom_private.remainder_name(p_day);
+  v_day logloom_private.sealing_days;
+  v_records bigint;
+  v_write_seq bigint;
+begin
+  perform logloom_private.forget_replacement(p_day);
+  if not logloom_private.partition_exists(p_day) then
+    return false;
+  end if;
+  select d.* into v_day from logloom_private.sealing_days d where d.day = p_day for update;
+  execute format('select count(*), max(l.write_seq) from only logloom.%I l', v_partition)
+  into v_records, v_write_seq;
+  if v_day.removed_records = 0 or v_day.removed_records < v_records / 4 then
+    return false;
+  end if;
+  if v_records > 0 then
+    execute format('create table logloom.%I (like logloom.logs including all)', v_copy);
+    execute format(
+      'alter table logloom.%I enable row level security, force row level security', v_copy
+    );
+    execute format(
+      'insert into logloom.%I select l.* from only logloom.%I l order by l.tenant_id, l.ts, l.id',
+      v_copy, v_partition
+    );
+    get diagnostics v_records = row_count;
+    -- Because of this constraint, attaching the table does not scan it.
+    execute format(
+      'alter table logloom.%I add constraint logs_remaining_day '
+        || 'check (ts >= %L::timestamptz and ts < %L::timestamptz)',
+      v_copy, logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1)
+    );
+  end if;
+  update logloom_private.sealing_days d
+  set prepared_by = pg_current_xact_id(),
+    prepared_records = v_records,
+    prepared_write_seq = v_write_seq
+  where d.day = p_day;
+  return true;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.preview_alerts (
   p_values logloom_private.alert_window[],
   p_rule   logloom.alert_rules,
@@ -21577,9 +21812,7 @@ begin
   v_source := 'select s.* from logloom.logs s '
     || 'where s.tenant_id = $1 and s.ts >= $2 and s.ts < $3 union all '
     || 'select s.* from logloom_private.sealed_rows('
-    || format(
-      '%s, $2, $3, %L, null) s', logloom_private.scanned_tenant_sql('$1'), v_query.tree
-    );
+    || format('%s, $2, $3, %L, null) s', logloom_private.scanned_tenant_sql('$1'), v_query.tree);
   v_result.ts_to := date_trunc('minute', least(
     now(), logloom_private.watermark((logloom_private.queue_state()).oldest_received_at)
   ));
@@ -21694,7 +21927,6 @@ CREATE OR REPLACE FUNCTION logloom_private.prune_files (
   p_tenant_id    text,
   p_documents    jsonb,
   p_pruned_types text[],
-  p_described    text[],
   p_things       jsonb
 )
   RETURNS public.logloom_file_change[]
@@ -21703,6 +21935,8 @@ CREATE OR REPLACE FUNCTION logloom_private.prune_files (
   AS $function$
 declare
   v_type logloom_private.file_type;
+  v_things jsonb;
+  v_described text[];
   v_thing jsonb;
   v_changes public.logloom_file_change[] := '{}';
   v_state text;
@@ -21716,17 +21950,25 @@ begin
     where t.deletes is not null
     order by t.position desc
   loop
+    v_thing := null;
+    v_things := coalesce(
+      p_things -> v_type.type, logloom_private.file_things(v_type, p_tenant_id)
+    );
+    v_described := array(
+      select logloom_private.described_thing(d, v_things) ->> 'id'
+      from jsonb_array_elements(p_documents) d
+      where d ->> 'type' = v_type.type
+    );
     for v_thing in
-      select t
-      from jsonb_array_elements(
-        coalesce(p_things -> v_type.type, logloom_private.file_things(v_type, p_tenant_id))
-      ) t
-      where v_type.type || ' id ' || (t ->> 'id') <> all (p_described)
+      select t from jsonb_array_elements(v_things) t
+      where array_position(v_described, t ->> 'id') is null
     loop
       if v_type.type = 'alert_rules' and p_documents @> jsonb_build_array(jsonb_build_object(
         'type', 'silences', 'fields', jsonb_build_object('rule', v_thing -> 'name')
       )) then
         perform logloom_private.refuse('files.rule_is_named');
+      elsif v_type.type = 'members' and v_thing ->> 'id' = logloom_private.current_user_id() then
+        perform logloom_private.refuse('files.caller_is_pruned');
       end if;
       perform logloom_private.call_operation(v_type.deletes, jsonb_build_object(
         'p_' || v_type.id_member, v_thing -> 'id', 'p_tenant_id', p_tenant_id
@@ -21913,11 +22155,9 @@ begin
   for update;
   if not found then
     perform logloom_private.refuse('notifications.delivery_not_found');
-  end if;
-  if v_notification.status = 'delivered' then
+  elsif v_notification.status = 'delivered' then
     perform logloom_private.refuse('notifications.delivery_arrived');
-  end if;
-  if v_notification.purpose = 'confirmation' then
+  elsif v_notification.purpose = 'confirmation' then
     perform logloom_private.refuse('notifications.code_is_not_mailed_twice');
   end if;
   v_address := coalesce(
@@ -21931,9 +22171,7 @@ begin
     v_notification.address
   );
   if v_notification.channel = 'email'
-    and not logloom_private.address_is_confirmed(
-      v_tenant_id, v_notification.customer, v_address
-    )
+    and not logloom_private.address_is_confirmed(v_tenant_id, v_notification.customer, v_address)
   then
     perform logloom_private.refuse('notifications.address_is_not_confirmed');
   end if;
@@ -24789,7 +25027,7 @@ declare
     logloom_private.managing_scope(p_scope, 'get_alert_incident', null, 'member');
   v_tenant_id constant text := v_scope.tenant_id;
   v_row logloom.alert_incidents;
-  v_item public.logloom_alert_incident;
+  v_details public.logloom_alert_incident_details;
 begin
   perform logloom_private.require_parameter('p_incident_id', p_incident_id is null);
   select i.* into v_row
@@ -24799,27 +25037,26 @@ begin
   if not found then
     perform logloom_private.refuse('alerts.incident_not_found');
   end if;
-  v_item := logloom_private.alert_incident_for(
-    v_scope, v_row, logloom_private.addresses_in_incidents(v_tenant_id, array[p_incident_id])
+  v_details := jsonb_populate_record(
+    v_details, to_jsonb(logloom_private.alert_incident_for(
+      v_scope, v_row, logloom_private.addresses_in_incidents(v_tenant_id, array[p_incident_id])
+    ))
   );
-  return row(
-    v_item.incident_id, v_item.tenant_id, v_item.rule_id, v_item.rule_name, v_item.query_dsl,
-    v_item.window_minutes, v_item."group", v_item.state, v_item.opened_at, v_item.last_fired_at,
-    v_item.resolved_at, v_item.resolution, v_item.fired_count, v_item.value, v_item.peak_value,
-    v_item.threshold, v_item.comparison, v_item.acknowledged_at, v_item.acknowledged_by,
-    array(
-      select logloom_private.alert_entry_of(
-        h, v_row.resolved_at, true, v_scope.customer is null
-      )
-      from logloom.alert_history h
-      where h.tenant_id = v_tenant_id and h.incident_id = p_incident_id
-      order by h.triggered_at desc, h.alert_id desc
-      limit 100
-    ),
-    logloom_private.deliveries_of_incident(v_tenant_id, p_incident_id, v_scope.customer),
-    v_item.assigned_at, v_item.assigned_by, v_item.assigned_to, v_item.noted_at, v_item.noted_by,
-    v_item.note
+  v_details.alerts := array(
+    select logloom_private.alert_entry_of(h, v_row.resolved_at, true, v_scope.customer is null)
+    from logloom.alert_history h
+    where h.tenant_id = v_tenant_id and h.incident_id = p_incident_id
+    order by h.triggered_at desc, h.alert_id desc
+    limit 100
   );
+  v_details.deliveries := array(
+    select logloom_private.delivery(logloom_private.as_customer_reads(n, v_scope.customer))
+    from logloom_private.notifications n
+    where n.tenant_id = v_tenant_id and n.incident_id = p_incident_id
+    order by n.created_at desc, n.notification_id desc
+    limit 100
+  );
+  return v_details;
 end;
 $function$;
 
@@ -24845,7 +25082,6 @@ declare
   v_tenant_id constant text := v_scope.tenant_id;
   v_views constant uuid[] := logloom_private.views_of_alerts(v_scope);
   v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_list_bytes constant integer := logloom_private.list_bytes();
   v_after constant timestamptz := logloom_private.page_place(
     p_after::text, 'incident', 'incident_id',
     (
@@ -24893,7 +25129,7 @@ begin
         limit v_limit
       ) l
     ) b
-    where coalesce(b.bytes_before, 0) < v_list_bytes
+    where coalesce(b.bytes_before, 0) < logloom_private.list_bytes()
   )
   select s.*
   from page p
@@ -25004,9 +25240,7 @@ declare
   v_tenant_id text;
   v_fired integer := 0;
 begin
-  v_rule_ids := logloom_private.plan_alert_rules(
-    p_now, logloom_private.alert_step_rules() / 2
-  );
+  v_rule_ids := logloom_private.plan_alert_rules(p_now, logloom_private.alert_step_rules() / 2);
   if cardinality(v_rule_ids) > 0 then
     return logloom_private.judge_alert_rules(v_rule_ids, p_round, p_now);
   end if;
@@ -25440,17 +25674,15 @@ begin
     order by c.place desc, (c.item).fingerprint desc
     limit v_limit
   )
-  select
-    (p.item).fingerprint, (p.item).tenant_id, (p.item).service, (p.item).error_type,
-    (p.item).title, (p.item).state, (p.item).first_seen, (p.item).last_seen, (p.item).records,
-    (p.item).users, (p.item).first_release, (p.item).last_release,
-    case when v_sees_people
-      then coalesce(v_addresses ->> (p.item).assigned_to, (p.item).assigned_to) end,
-    case when v_sees_people then (p.item).note end,
-    (p.item).ignored_until, (p.item).resolved_at, (p.item).resolved_release,
-    case when v_is_own then (p.item).hours
-      else logloom_private.error_hours(v_scope.tenant_id, (p.item).fingerprint, v_now) end
+  select i.*
   from page p
+  cross join lateral jsonb_populate_record(p.item, jsonb_build_object(
+    'assigned_to', case when v_sees_people
+      then coalesce(v_addresses ->> (p.item).assigned_to, (p.item).assigned_to) end,
+    'note', case when v_sees_people then (p.item).note end,
+    'hours', case when v_is_own then (p.item).hours
+      else logloom_private.error_hours(v_scope.tenant_id, (p.item).fingerprint, v_now) end
+  )) i
   order by p.place desc, (p.item).fingerprint desc;
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');
@@ -25479,7 +25711,12 @@ declare
     'alerts', logloom_private.alert_health(
       v_now, logloom_private.watermark(v_queue.oldest_received_at)
     ) || jsonb_build_object(
-      'unsealed_secrets', logloom_private.unsealed_secret_count(),
+      -- They stay in plain text while the function logloom-notify has no key or was not called.
+      'unsealed_secrets', (
+        select count(*)
+        from logloom_private.webhook_secrets w
+        where starts_with(w.secret, 'whsec_') or starts_with(w.previous_secret, 'whsec_')
+      ),
       'console_url', (select s.console_url from logloom_private.settings s)
     ),
     'sealing', logloom_private.sealing_health(v_now),
@@ -27545,9 +27782,7 @@ begin
     select r.noted_through into v_noted from logloom_private.stream_round r for share;
   end if;
   update logloom.log_streams s
-  set claim_id = null,
-    claimed_at = null,
-    claimed_until = null,
+  set claim_id = null, claimed_at = null, claimed_until = null,
     pending_since = case when v_noted <= p_end then null
       when v_noted > p_end then now() else s.pending_since end,
     next_attempt_at = case when p_end is null then s.next_attempt_at
@@ -27602,9 +27837,8 @@ CREATE OR REPLACE FUNCTION logloom_private.remove_log_stream (
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.managing_scope(p_scope, 'delete_log_stream', p_tenant_id, 'admin');
-  v_row logloom.log_streams;
+  v_row constant logloom.log_streams := logloom_private.locked_stream(v_scope, p_stream_id);
 begin
-  v_row := logloom_private.locked_stream(v_scope, p_stream_id);
   perform logloom_private.require_not_held(v_scope, v_row.held_at, 'log stream');
   delete from logloom.log_streams s where s.stream_id = v_row.stream_id;
   return row(true)::public.logloom_success;
@@ -27716,6 +27950,81 @@ begin
   from (select l.tenant_id, min(l.first_ts) as first_ts from taken l group by 1) t
   join logloom.alert_rules r on r.tenant_id = t.tenant_id
   where p.rule_id = r.rule_id;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.replace_partition (
+  p_day date
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+declare
+  v_partition constant text := logloom_private.partition_name(p_day);
+  v_copy constant text := logloom_private.remainder_name(p_day);
+  v_lock_wait text;
+  v_day logloom_private.sealing_days;
+  v_last_write bigint;
+  v_records bigint;
+  v_write_seq bigint;
+begin
+  select d.* into v_day from logloom_private.sealing_days d where d.day = p_day;
+  if logloom_private.has_older_snapshot(v_day.prepared_by)
+    or logloom_private.has_older_snapshot(v_day.removed_by)
+  then
+    return 'waiting';
+  end if;
+  begin
+    v_lock_wait := logloom_private.limit_lock_wait(
+      (select s.partition_drop_lock_timeout from logloom_private.settings s)
+    );
+    -- From here on nobody deletes records or drops the partition. Counting takes long, so it comes
+    -- before the writer's lock. If the writer adds records meanwhile, last_write_to shows it.
+    perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
+    v_last_write := logloom_private.last_write_to(p_day);
+    -- Retention may have dropped the day since.
+    if logloom_private.partition_exists(p_day) then
+      execute format('select count(*), max(l.write_seq) from only logloom.%I l', v_partition)
+      into v_records, v_write_seq;
+    end if;
+    if (v_records, v_write_seq) is not distinct from
+      (v_day.prepared_records, v_day.prepared_write_seq)
+    then
+      perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+      perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
+    end if;
+    if (v_records, v_write_seq, v_last_write) is distinct from
+      (v_day.prepared_records, v_day.prepared_write_seq, logloom_private.last_write_to(p_day))
+    then
+      perform logloom_private.forget_replacement(p_day);
+      perform logloom_private.restore_lock_wait(v_lock_wait);
+      return 'changed';
+    end if;
+    -- From here on every reader of logloom.logs waits for the commit.
+    execute format('drop table logloom.%I', v_partition);
+    if v_records > 0 then
+      execute format('alter table logloom.%I rename to %I', v_copy, v_partition);
+      execute format(
+        'alter table logloom.logs attach partition logloom.%I for values from (%L) to (%L)',
+        v_partition, logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1)
+      );
+      execute format('alter table logloom.%I drop constraint logs_remaining_day', v_partition);
+    end if;
+    update logloom_private.sealing_days d
+    set removed_records = 0, prepared_by = null
+    where d.day = p_day;
+    perform logloom_private.restore_lock_wait(v_lock_wait);
+    return 'replaced';
+  exception
+    when lock_not_available then
+      return 'busy';
+    when datatype_mismatch then
+      -- A migration has changed logloom.logs since, so the copy no longer matches its partitions.
+      perform logloom_private.forget_replacement(p_day);
+      return 'changed';
+  end;
 end;
 $function$;
 
@@ -27850,9 +28159,7 @@ CREATE OR REPLACE FUNCTION logloom_private.request_confirmation (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_address constant text := logloom_private.channel_address(
-    'email', p_rule.notification_config, '{}'
-  );
+  v_address constant text := p_rule.notification_config ->> 'email';
   v_mailbox constant text := lower(v_address);
   v_mailed constant text := 'The address is not confirmed: confirm_alert_address takes the code '
     'that is mailed to it';
@@ -27914,7 +28221,7 @@ CREATE OR REPLACE FUNCTION logloom_private.request_confirmation_of_rule()
 begin
   if not logloom_private.address_is_confirmed(
     new.tenant_id, logloom_private.customer_of_view(new.view_id),
-    logloom_private.channel_address('email', new.notification_config, '{}')
+    new.notification_config ->> 'email'
   ) then
     perform logloom_private.request_confirmation(new, false);
   end if;
@@ -28102,10 +28409,9 @@ declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.managing_scope(p_scope, 'test_log_stream', p_tenant_id, 'admin');
   v_interval constant interval := logloom_private.notification_test_interval();
-  v_row logloom.log_streams;
+  v_row logloom.log_streams := logloom_private.locked_stream(v_scope, p_stream_id);
   v_tested_at timestamptz;
 begin
-  v_row := logloom_private.locked_stream(v_scope, p_stream_id);
   perform
     logloom_private.require_not_held(v_scope, v_row.held_at, 'log stream'),
     logloom_private.require_view_of_session(v_scope, v_row.view_id, 'log stream');
@@ -28286,6 +28592,8 @@ CREATE OR REPLACE FUNCTION logloom_private.require_room_for_rule (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
+  v_rules bigint;
+  v_is_held boolean;
   v_feature public.logloom_plan_feature;
 begin
   if p_scope.customer is null then
@@ -28294,18 +28602,12 @@ begin
   end if;
   perform logloom_private.hold_tenant(p_scope.tenant_id);
   -- A separate statement, so that it counts rules created while hold_tenant waited for the lock.
-  perform logloom_private.require_room_for_customer(p_scope, 'rules', 10, (
-    select count(*)
-    from logloom.alert_rules r
-    where r.tenant_id = p_scope.tenant_id
-      and logloom_private.customer_of_view(r.view_id) = p_scope.customer
-  ));
-  if exists (
-    select
-    from logloom.alert_rules r
-    where r.tenant_id = p_scope.tenant_id and r.held_at is not null
-      and logloom_private.customer_of_view(r.view_id) = p_scope.customer
-  ) then
+  select count(*), bool_or(r.held_at is not null) into v_rules, v_is_held
+  from logloom.alert_rules r
+  where r.tenant_id = p_scope.tenant_id
+    and logloom_private.customer_of_view(r.view_id) = p_scope.customer;
+  perform logloom_private.require_room_for_customer(p_scope, 'rules', 10, v_rules);
+  if v_is_held then
     perform logloom_private.refuse('portal.others_are_held', 'alert rule');
   end if;
   v_feature := logloom_private.feature_of(p_scope.tenant_id, 'alerts');
@@ -28402,9 +28704,7 @@ declare
   v_kept text;
 begin
   if logloom_private.origin_of(coalesce(p_config ->> 'url', p_config ->> 'endpoint'))
-    = logloom_private.origin_of(
-      coalesce(p_stream.config ->> 'url', p_stream.config ->> 'endpoint')
-    )
+    = logloom_private.origin_of(coalesce(p_stream.config ->> 'url', p_stream.config ->> 'endpoint'))
   then
     return;
   end if;
@@ -29256,10 +29556,8 @@ begin
   end if;
   v_run_id := logloom_private.next_deletion();
   if v_run_id is null then
-    if logloom_private.delete_tenant_step() then
-      return (select s.deletion_pause from logloom_private.settings s);
-    end if;
-    return null;
+    return case when logloom_private.delete_tenant_step()
+      then (select s.deletion_pause from logloom_private.settings s) end;
   end if;
   begin
     v_more := logloom_private.deletion_step(v_run_id);
@@ -29491,9 +29789,7 @@ begin
       v_began := clock_timestamp();
       v_records := 0;
     end if;
-    v_query := logloom_private.compile_rule(
-      v_group.tenant_id, v_query_dsl, v_view_id, v_end
-    );
+    v_query := logloom_private.compile_rule(v_group.tenant_id, v_query_dsl, v_view_id, v_end);
     perform logloom_private.empty_staging_table(v_matches, false);
     v_reading := logloom_private.read_alert_pieces(
       v_group.tenant_id, v_start, v_end, null, logloom_private.query_sql(v_query.tree, 'l'),
@@ -30599,6 +30895,42 @@ CREATE OR REPLACE FUNCTION logloom_private.sees_addresses (
 RETURN ((NOT ((p_scope).kind IS DISTINCT FROM 'token'::logloom_private.reader_kind)) AND ((p_scope).view_id IS NULL) AND (logloom_private.reads_only(logloom_private.claims()) IS
   NOT TRUE));
 
+CREATE OR REPLACE FUNCTION logloom_private.sent_records (
+  p_records public.logloom_log_record[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+declare
+  v_names text;
+  v_members text;
+  v_records text;
+begin
+  select
+    string_agg(f.name, ', ' order by f.shown),
+    string_agg(
+      format(
+        ', case when l.%1$I is not null then '',"%1$s":'' || to_json(l.%1$I)::text end', f.name
+      ),
+      '' order by f.shown
+    ) filter (where f.name not in ('id', 'ts', 'tenant_id'))
+  into v_names, v_members
+  from unnest(logloom_private.record_fields()) f
+  where f.shown is not null;
+  execute format(
+    'select string_agg(concat(''{"id":"'', l.id, ''","ts":'', to_json(l.ts)%s, ''}''), '
+      'e'',\n'' order by l.n) from unnest($1) with ordinality l (%s, n)',
+    v_members, v_names
+  )
+  into v_records
+  using p_records;
+  return v_records;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.series_aggregates (
   p_query logloom_private.compiled_query
 )
@@ -30633,7 +30965,6 @@ declare
   v_rule logloom.alert_rules;
   v_judged logloom.alert_rules;
   v_window logloom_private.alert_window;
-  v_has_fired boolean;
   v_fired integer := 0;
   v_errors jsonb := '{}';
   v_silences jsonb := '{}';
@@ -30668,8 +30999,8 @@ begin
         v_judged.threshold := coalesce(
           logloom_private.threshold_of_window(v_rule, v_window), v_rule.threshold
         );
-        v_has_fired := logloom_private.fire_alert(v_judged, v_window, p_now, v_in_force);
-        v_fired := v_fired + v_has_fired::integer;
+        v_fired := v_fired
+          + logloom_private.fire_alert(v_judged, v_window, p_now, v_in_force)::integer;
       exception
         when lock_not_available or disk_full then
           raise;
@@ -30897,9 +31228,7 @@ begin
   elsif p_outcome = 'refused' then
     perform logloom_private.settle_refused(v_stream, p_status, v_error, p_refused, v_answer);
   else
-    perform logloom_private.fail_stream(
-      v_stream, p_status, v_error, v_answer, p_retry_after
-    );
+    perform logloom_private.fail_stream(v_stream, p_status, v_error, v_answer, p_retry_after);
   end if;
   select s.* into v_stream
   from logloom.log_streams s
@@ -32131,10 +32460,11 @@ CREATE OR REPLACE FUNCTION logloom_private.stream_claim_lifetime()
   IMMUTABLE
 RETURN '00:01:00'::interval;
 
-CREATE OR REPLACE FUNCTION logloom_private.stream_config_members()
+CREATE OR REPLACE FUNCTION logloom_private.stream_config_members (
+  p_kind text
+)
   RETURNS TABLE (
     name      text,
-    kinds     text[],
     is_needed boolean,
     pattern   text
   )
@@ -32148,7 +32478,7 @@ declare
     '^(https://[A-Za-z0-9[][!-~]*|http://127\.0\.0\.1(:[0-9]{1,5})?([/?#][!-~]*)?)$';
 begin
   return query
-  select m.name, m.kinds, m.is_needed, m.pattern
+  select m.name, m.is_needed, m.pattern
   from (
     values
       ('url', '{webhook,otlp,loki,elasticsearch,splunk_hec,datadog}'::text[], true,
@@ -32163,7 +32493,8 @@ begin
       ('prefix', '{s3}', false,
         '^[A-Za-z0-9_=-][A-Za-z0-9._=-]*(/[A-Za-z0-9_=-][A-Za-z0-9._=-]*)*$'),
       ('access_key_id', '{s3}', true, '^[A-Za-z0-9_-]{3,128}$')
-  ) m (name, kinds, is_needed, pattern);
+  ) m (name, kinds, is_needed, pattern)
+  where p_kind = any (m.kinds);
 end;
 $function$;
 
@@ -32216,9 +32547,7 @@ declare
   v_lag interval;
 begin
   select
-    count(*) filter (
-      where s.pause_reason = 'failing' and s.paused_at > p_now - v_shown
-    ),
+    count(*) filter (where s.pause_reason = 'failing' and s.paused_at > p_now - v_shown),
     -- Leaves out streams that wait for their receiver.
     max(p_now - s.pending_since) filter (
       where s.enabled and s.paused_at is null and s.failing_since is null
@@ -32549,9 +32878,7 @@ begin
   return query
   select
     j.rule_id, j.window_end, min(j.error),
-    coalesce(array_agg(j.found) filter (
-      where num_nonnulls(j.value, j."group") > 0
-    ), '{}'),
+    coalesce(array_agg(j.found) filter (where num_nonnulls(j.value, j."group") > 0), '{}'),
     coalesce(array_agg(j.found order by j."group") filter (where j.holds), '{}')
   from (
     select
@@ -36325,11 +36652,10 @@ declare
   v_first date := p_day;
   v_last date := p_day;
   v_span record;
-  v_files record;
+  v_has_missing boolean;
   v_here bigint;
   v_archive_days integer;
 begin
-  details := '{}';
   loop
     select min(p.first_day) as first_day, max(p.last_day) as last_day
     into v_span
@@ -36342,28 +36668,23 @@ begin
     v_last := greatest(v_last, v_span.last_day);
   end loop;
   last_day := v_last;
-  details := array(
-    select format(
-      'the file %s has records from %s to %s', p.object_key, p.first_ts, p.last_ts
-    )
-    from logloom.archive_parts p
-    where p.tenant_id = p_tenant_id and p.status <> 'draft'
-      and p.last_day >= v_first and p.first_day <= v_last
-      and (
-        p.first_ts > p.last_ts
-        or logloom_private.utc_day(p.first_ts) < p.first_day
-        or logloom_private.utc_day(p.last_ts) > p.last_day
-      )
-    order by p.number
-  );
   select
-    coalesce(sum(p.records), 0)::bigint as records,
-    coalesce(bool_or(p.status = 'missing'), false) as has_missing
-  into v_files
+    coalesce(sum(p.records), 0)::bigint, coalesce(bool_or(p.status = 'missing'), false),
+    coalesce(
+      array_agg(
+        format('the file %s has records from %s to %s', p.object_key, p.first_ts, p.last_ts)
+        order by p.number
+      ) filter (
+        where p.first_ts > p.last_ts
+          or logloom_private.utc_day(p.first_ts) < p.first_day
+          or logloom_private.utc_day(p.last_ts) > p.last_day
+      ),
+      '{}'
+    )
+  into records, v_has_missing, details
   from logloom.archive_parts p
   where p.tenant_id = p_tenant_id and p.status <> 'draft'
     and p.last_day >= v_first and p.first_day <= v_last;
-  records := v_files.records;
 
   select l.archive_days into v_archive_days
   from logloom.tenants t
@@ -36385,15 +36706,15 @@ begin
   end if;
 
   v_here := logloom_private.archived_records_here(p_tenant_id, v_first, v_last);
-  if v_here > v_files.records
+  if v_here > records
     -- Expired files are deleted even if the database keeps the records.
     and v_first >= logloom_private.utc_day(now()) - v_archive_days
   then
     details := details || format(
-      'the archive has %s of %s records up to %s', v_files.records, v_here, v_last
+      'the archive has %s of %s records up to %s', records, v_here, v_last
     );
-  elsif v_here > 0 and v_here < v_files.records
-    and v_first = v_last and not v_files.has_missing
+  elsif v_here > 0 and v_here < records
+    and v_first = v_last and not v_has_missing
     and v_first >= logloom_private.first_kept_day(p_tenant_id, logloom_private.utc_day(now()))
     and not exists (
       select from logloom_private.archive_passes p where p.tenant_id = p_tenant_id
@@ -36414,9 +36735,7 @@ begin
       where r.tenant_id = p_tenant_id and v_first between r.first_day and r.last_day
     )
   then
-    details := details || format(
-      'the archive has %s records, the database %s', v_files.records, v_here
-    );
+    details := details || format('the archive has %s records, the database %s', records, v_here);
   end if;
   return next;
 end;
@@ -36632,12 +36951,10 @@ begin
     ) then
     return null;
   end if;
-  if logloom_private.verify_on() then
-    return greatest(
-      interval '10 milliseconds', 4 * (clock_timestamp() - v_started_at)
-    );
-  end if;
-  return null;
+  return case
+    when logloom_private.verify_on()
+      then greatest(interval '10 milliseconds', 4 * (clock_timestamp() - v_started_at))
+  end;
 end;
 $function$;
 
@@ -38201,6 +38518,50 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.list_alert_silences (
+  p_tenant_id text    DEFAULT NULL::text,
+  p_limit     integer DEFAULT NULL::integer,
+  p_after     uuid    DEFAULT NULL::uuid
+)
+  RETURNS SETOF public.logloom_alert_silence
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'silence', 'silence_id',
+    (
+      select s.created_at from logloom.alert_silences s
+      where s.tenant_id = v_tenant_id and s.silence_id = p_after
+    )
+  );
+begin
+  return query
+  select (p.item).*
+  from (
+    select
+      logloom_private.alert_silence_of(s) as item,
+      sum(octet_length(s."group"::text) + octet_length(coalesce(s.comment, ''))) over (
+        order by s.created_at desc, s.silence_id desc
+        rows between unbounded preceding and 1 preceding
+      ) as bytes_before
+    from (
+      select l.*
+      from logloom.alert_silences l
+      where l.tenant_id = v_tenant_id
+        and (p_after is null or (l.created_at, l.silence_id) < (v_after, p_after))
+      order by l.created_at desc, l.silence_id desc
+      limit v_limit
+    ) s
+    order by s.created_at desc, s.silence_id desc
+  ) p
+  where coalesce(p.bytes_before, 0) < logloom_private.list_bytes();
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.list_audit_events (
   p_tenant_id text    DEFAULT NULL::text,
   p_source    text    DEFAULT NULL::text,
@@ -39457,6 +39818,11 @@ CREATE TRIGGER audit_rules_of_customers
   FOR EACH ROW
   EXECUTE FUNCTION logloom_private.audit_rules_of_customers();
 
+CREATE TRIGGER end_silences_of_rule
+  AFTER DELETE ON logloom.alert_rules
+  FOR EACH ROW
+  EXECUTE FUNCTION logloom_private.end_silences_of_rule();
+
 CREATE TRIGGER audit_error_groups
   AFTER UPDATE OF updated_at ON logloom.error_groups
   FOR EACH ROW
@@ -40186,7 +40552,7 @@ COMMENT ON FUNCTION "public"."create_saved_search"(text, text, text, text, boole
 
 COMMENT ON FUNCTION "public"."create_tenant"(text) IS 'Creates a tenant on the default plan, for a signed-in user who belongs to none. The user becomes its owner, and their next token names it. PT403 unless the setting tenants_by_users is on. Errors: PT400 (also if p_tenant_id is taken), PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."delete_alert_rule"(uuid, text) IS 'Deletes an alert rule. Its history stays. Errors: PT400, PT401, PT404.';
+COMMENT ON FUNCTION "public"."delete_alert_rule"(uuid, text) IS 'Deletes an alert rule and ends its silences. Its history stays. Errors: PT400, PT401, PT404.';
 
 COMMENT ON FUNCTION "public"."delete_ingest_rule"(uuid, text) IS 'Deletes an ingest rule. Returns {success}. For admins. Errors: PT400, PT401, PT403, PT404.';
 
@@ -40362,7 +40728,7 @@ COMMENT ON FUNCTION "public"."update_alert_incident"(uuid[], boolean, text, text
 
 COMMENT ON FUNCTION
   "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, jsonb, text)
-  IS 'Changes the given parts of an alert rule and returns it. An empty p_description removes it. p_notification_config is replaced as a whole. Each member of p_secrets replaces one secret, null removes it. p_view_id: the view that the rule is evaluated in; for admins. p_baseline: as in create_alert_rule; {} removes it. Errors: PT400, PT401, PT403, PT404.';
+  IS 'Changes the given parts of an alert rule and returns it. An empty p_description removes it, an empty p_query_dsl the query of a new_error rule. p_notification_config is replaced as a whole. Each member of p_secrets replaces one secret, null removes it. p_view_id: the view that the rule is evaluated in; for admins. p_baseline: as in create_alert_rule; {} removes it. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."update_error_group"(text[], text, text, text, text, text, text) IS 'Changes 1 to 1000 error groups. Null leaves a part as it is. If one group is not the tenant''s, nothing changes. p_state: open, resolved or ignored. p_ignored_until: with ignored, until when. p_release: with resolved, the last release that has the error. Only a later one makes the group regress. p_assigned_to: user_id or email address of a member, empty for nobody. p_note: at most 2000 characters, empty for none. p_merge_into: fingerprint of the group that counts their records from now on. This cannot be undone. Errors: PT400, PT401, PT403, PT404.';
 
@@ -40838,8 +41204,6 @@ REVOKE ALL
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."confirm_address"(logloom_private.reading_scope, text, text) TO "authenticated", "service_role";
 
-GRANT EXECUTE ON FUNCTION "logloom_private"."count_errors"(logloom_private.error_arrival[], timestamp WITH time zone) TO "authenticated", "service_role";
-
 GRANT EXECUTE ON FUNCTION "logloom_private"."current_user_id"() TO "anon", "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."described_thing"(jsonb, jsonb) TO "authenticated", "service_role";
@@ -40867,12 +41231,6 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."file_things"(logloom_private.file_t
 GRANT EXECUTE ON FUNCTION "logloom_private"."file_types"() TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."files_errors"() TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."forget_gone_errors"(text, text[]) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."group_errors"() TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."grouped_errors"(text, integer) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."hold_ingest_rules"(text, jsonb) TO "authenticated", "service_role";
 
@@ -40928,7 +41286,7 @@ REVOKE ALL
   ON FUNCTION "logloom_private"."preview_values"(logloom_private.compiled_query, text, text, timestamp WITH time zone, timestamp WITH time zone, integer, integer)
   FROM PUBLIC;
 
-GRANT EXECUTE ON FUNCTION "logloom_private"."prune_files"(text, jsonb, text[], text[], jsonb) TO "authenticated", "service_role";
+GRANT EXECUTE ON FUNCTION "logloom_private"."prune_files"(text, jsonb, text[], jsonb) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."read_alert_addresses"(logloom_private.reading_scope, integer, text) TO "authenticated", "service_role";
 
@@ -40986,8 +41344,6 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."replace_webhook_secret"(logloom_pri
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."request_stream_test"(logloom_private.reading_scope, uuid, text) TO "authenticated", "service_role";
 
-GRANT EXECUTE ON FUNCTION "logloom_private"."resolve_quiet_errors"(timestamp WITH time zone) TO "authenticated", "service_role";
-
 GRANT EXECUTE ON FUNCTION "logloom_private"."retention_rules"(jsonb, integer) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."saved_search_of"(logloom.saved_searches) TO "authenticated", "service_role";
@@ -40999,8 +41355,6 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."settle_stream_batch"(uuid, uuid, uu
 GRANT EXECUTE ON FUNCTION "logloom_private"."things_of_customers"(text, text, integer, uuid) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."trim_space"(text) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."uncount_errors"(text, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."verify_trail"(text, date, date) TO "authenticated", "service_role";
 
@@ -41092,21 +41446,13 @@ REVOKE ALL ON SCHEMA "logloom" FROM "anon";
 
 GRANT USAGE ON SCHEMA "logloom" TO "anon";
 
-REVOKE ALL ("baseline_days") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+REVOKE ALL ON TABLE "logloom"."alert_rules" FROM "authenticated";
 
-GRANT INSERT ("baseline_days"), UPDATE ("baseline_days") ON TABLE "logloom"."alert_rules" TO "authenticated";
+GRANT SELECT ON TABLE "logloom"."alert_rules" TO "authenticated";
 
-REVOKE ALL ("kind") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+REVOKE ALL ON TABLE "logloom"."alert_rules" FROM "service_role";
 
-GRANT INSERT ("kind") ON TABLE "logloom"."alert_rules" TO "authenticated";
-
-REVOKE ALL ("baseline_days") ON TABLE "logloom"."alert_rules" FROM "service_role";
-
-GRANT INSERT ("baseline_days"), UPDATE ("baseline_days") ON TABLE "logloom"."alert_rules" TO "service_role";
-
-REVOKE ALL ("kind") ON TABLE "logloom"."alert_rules" FROM "service_role";
-
-GRANT INSERT ("kind") ON TABLE "logloom"."alert_rules" TO "service_role";
+GRANT SELECT ON TABLE "logloom"."alert_rules" TO "service_role";
 
 GRANT SELECT ON TABLE "logloom"."audit_digests" TO "authenticated", "service_role";
 

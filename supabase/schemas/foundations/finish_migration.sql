@@ -146,7 +146,7 @@ begin
     from pg_catalog.pg_proc p
     left join logloom_private.granted_functions() g on p.proname = any (g.names)
     where p.pronamespace in ('logloom'::regnamespace, 'logloom_private'::regnamespace)
-      and (g.roles is not null or p.proname like '%\_errors')
+      and (g.roles is not null or p.prorettype = 'logloom_private.error'::regtype)
   loop
     execute format('grant execute on function %s to %s', v_grant.function, v_grant.roles);
   end loop;

@@ -470,8 +470,8 @@ select pg_temp.round('14:03') \g /dev/null
 select pg_temp.round('14:04') \g /dev/null
 select pg_temp.arrive('14:05:10', 'asked', p_count => 4);
 select pg_temp.round('14:06') \g /dev/null
-select results_eq(
-  $$select * from pg_temp.incidents('asked')$$,
+select is(
+  pg_temp.incidents('asked'),
   array['14:01 1x 3 3 14:01 recovered 14:02', '14:06 1x 4 4 14:06 open'],
   'an incident of an earlier question is not opened again'
 );

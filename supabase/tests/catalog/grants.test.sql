@@ -1,5 +1,5 @@
 begin;
-select plan(11);
+select plan(12);
 
 create temp table grantees (role text, oid oid);
 insert into grantees
@@ -103,6 +103,13 @@ select set_eq(
     'logloom_private.add_sql_log(text,text,jsonb,text,text,text)'
   ],
   'anon may also call only what finds out the caller, and log from SQL'
+);
+select is_empty(
+  $$select p.oid::regprocedure from pg_proc p
+    where p.pronamespace = 'logloom_private'::regnamespace and p.proname like '%\_errors'
+      and p.prorettype <> 'logloom_private.error'::regtype
+      and has_function_privilege('authenticated', p.oid, 'execute')$$,
+  'users may call the lists of errors, and no other function with such a name'
 );
 select set_eq(
   $$select f.name from function_grants f where f.role in ('anon', 'public') and f.prosecdef$$,

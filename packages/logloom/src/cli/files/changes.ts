@@ -85,7 +85,7 @@ export async function setPlans(
   return await reader.call("set_log_plans", parameters, { signal }).catch((error) => {
     if (!(error instanceof LogloomError) || error.status !== 403) throw error;
     throw new Failure(
-      "plans are the project's: set LOGLOOM_TOKEN to its service_role key, or keep plans.yaml in " +
+      "plans are the project's: set LOGLOOM_TOKEN to its secret key, or keep plans.yaml in " +
         "a folder of its own.",
     );
   });
