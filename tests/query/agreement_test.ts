@@ -121,9 +121,10 @@ function compareRows(source: string, plan: Plan, events: Event[], rows: Row[]): 
   );
   const left = [...groups].filter(([, members]) => {
     const values = valuesOf(members);
-    return plan.having.every(({ name, operator, number }) =>
-      holds(values[names.indexOf(name)], operator, number)
-    );
+    return plan.having.every(({ name, operator, number }) => {
+      const value = values[names.indexOf(name)];
+      return value !== null && holds[operator](value, number);
+    });
   });
   const keys = [...(plan.bucket === null ? [] : ["ts"]), ...plan.by.map(({ name }) => name)];
   for (const row of rows) {
@@ -170,23 +171,14 @@ function compareOrder(plan: Plan, a: Row, b: Row): number {
   return 0;
 }
 
-function holds(value: number | null, operator: string, number: number): boolean {
-  if (value === null) return false;
-  switch (operator) {
-    case ">":
-      return value > number;
-    case ">=":
-      return value >= number;
-    case "<":
-      return value < number;
-    case "<=":
-      return value <= number;
-    case "=":
-      return value === number;
-    default:
-      return value !== number;
-  }
-}
+const holds: Record<string, (value: number, number: number) => boolean> = {
+  ">": (value, number) => value > number,
+  ">=": (value, number) => value >= number,
+  "<": (value, number) => value < number,
+  "<=": (value, number) => value <= number,
+  "=": (value, number) => value === number,
+  "!=": (value, number) => value !== number,
+};
 
 /** Returns the beginning of a bucket, in seconds since 1970; weeks begin on Mondays. */
 function startOf(seconds: number, width: number): number {

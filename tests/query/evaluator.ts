@@ -1,7 +1,15 @@
 import { textFields } from "../../supabase/functions/_shared/record_fields.ts";
 import { compareText, type Event, fold, isRecord, type Json } from "./event.ts";
 import { type Predicate, QueryError } from "./event.ts";
-import { attributeOf, type Field, readField, scalarText, space, type Token } from "./field.ts";
+import {
+  attributeOf,
+  type Field,
+  groupText,
+  readField,
+  scalarText,
+  space,
+  type Token,
+} from "./field.ts";
 import {
   compareDecimals,
   type Decimal,
@@ -112,8 +120,8 @@ class Reader {
     return token.text[0] === '"';
   }
 
-  #isTerm(token = this.#token): boolean {
-    return token.text.length > 0 && !brackets.has(token.text[0]);
+  #isTerm(): boolean {
+    return !this.#ends() && !brackets.has(this.#token.text[0]);
   }
 
   #refuse(message: string, position = this.#token.at): never {
@@ -249,21 +257,15 @@ class Reader {
   }
 
   #value(field: Field, depth: number): Predicate {
-    if (this.#is("(")) return this.#anyOf(field, depth, "");
     const sign = /^(=|i=|w=|)/.exec(this.#token.text.join(""))?.[0] ?? "";
-    if (sign !== "") {
-      this.#takeSign(sign);
-      if (this.#is("(")) return this.#anyOf(field, depth, sign);
-      this.#leaf();
-      const matches = this.#signed(field, sign);
-      this.#nextApart();
-      return matches;
-    }
+    if (sign !== "") this.#takeSign(sign);
+    if (this.#is("(")) return this.#anyOf(field, depth, sign);
     this.#leaf();
-    if (this.#is("[", "{")) return this.#range(field);
     const { text, at } = this.#token;
-    if (text[0] === ">" || text[0] === "<") return this.#comparison(field);
-    if (text[0] === "~") {
+    const first = sign === "" ? text[0] : "";
+    if (first === "[" || first === "{") return this.#range(field);
+    if (first === ">" || first === "<") return this.#comparison(field);
+    if (first === "~") {
       this.#at++;
       if (text.length > 1 || !this.#isQuoted()) this.#refuse("a regex is quoted", at);
       if (field.kind === "time" || field.kind === "id") this.#refuse("takes no regex");
@@ -271,7 +273,7 @@ class Reader {
       this.#nextApart();
       return (event) => textsOf(field, event).some(test);
     }
-    const matches = this.#term(field);
+    const matches = this.#signed(field, sign);
     this.#nextApart();
     return matches;
   }
@@ -289,16 +291,11 @@ class Reader {
     if (sign === "") return this.#term(field);
     const token = this.#token;
     const text = textOf(token);
-    if (sign === "=") {
-      if (field.kind === "time" || field.kind === "id" || field.kind === "level") {
-        if (token.text.join("") === "*") this.#refuse("* is not a value");
-        return this.#term(field);
-      }
-      return (event) => textsOf(field, event).includes(text);
-    }
     if (field.kind === "time" || field.kind === "id" || field.kind === "level") {
-      this.#refuse(`no ${sign}`);
+      if (sign !== "=" || this.#is("*")) this.#refuse(`no ${sign}`);
+      return this.#term(field);
     }
+    if (sign === "=") return (event) => textsOf(field, event).includes(text);
     const wanted = fold(text);
     if (sign === "i=") return (event) => textsOf(field, event).some((t) => fold(t) === wanted);
     if (wanted === "") this.#refuse("an empty word");
@@ -436,12 +433,12 @@ class Reader {
       if (network === undefined) this.#refuse("no network");
       if (network) return (event) => textsOf(field, event).some((t) => isAddressIn(t, network));
     }
+    if (field.kind === "any" || field.kind === "text" && field.name === "msg") {
+      const folded = units.map((unit) => (typeof unit === "string" ? fold(unit) : unit));
+      const anywhere: Unit[] = [{ any: "many" }, ...folded, { any: "many" }];
+      return (event) => textsOf(field, event).some((t) => glob(anywhere, [...fold(t)]));
+    }
     switch (field.kind) {
-      case "any": {
-        const folded = units.map((unit) => (typeof unit === "string" ? fold(unit) : unit));
-        const anywhere: Unit[] = [{ any: "many" }, ...folded, { any: "many" }];
-        return (event) => textsOf(field, event).some((t) => glob(anywhere, [...fold(t)]));
-      }
       case "time": {
         const span = this.#time(token);
         if (/^[+-]/.test(text)) {
@@ -457,14 +454,7 @@ class Reader {
         const wanted = readLevel(token);
         return ({ level }) => level === wanted;
       }
-      case "text":
-        if (field.name === "msg") {
-          const folded = units.map((unit) => (typeof unit === "string" ? fold(unit) : unit));
-          const anywhere: Unit[] = [{ any: "many" }, ...folded, { any: "many" }];
-          return ({ msg }) => msg !== null && glob(anywhere, [...fold(msg)]);
-        }
-        return ({ [field.name]: value }) => value !== null && glob(units, [...value]);
-      case "attrs":
+      default:
         return (event) => textsOf(field, event).some((value) => glob(units, [...value]));
     }
   }
@@ -565,8 +555,7 @@ function textOf(token: Token): string {
 
 function glob(units: Unit[], text: string[]): boolean {
   // reached[i]: the units so far can match the first i characters.
-  let reached = text.map(() => false);
-  reached = [true, ...reached];
+  let reached = [true, ...text.map(() => false)];
   for (const unit of units) {
     const next = reached.map(() => false);
     for (let i = 0; i <= text.length; i++) {
@@ -641,9 +630,8 @@ function textsOf(field: Field, event: Event): string[] {
         .map(scalarText).filter((text) => text !== null);
     }
     case "text":
-      return [event[field.name]].filter((text) => text !== null);
     case "level":
-      return [event.level].filter((text) => text !== null);
+      return [groupText(field, event)].filter((text) => text !== null);
     case "any":
       return [...textFields.map((name) => event[name]), event.level, ...scalarsOf(event.attrs)]
         .filter((text) => text !== null);
@@ -659,14 +647,6 @@ function scalarsOf(value: Json): string[] {
 }
 
 function hasValue(field: Field, event: Event): boolean {
-  switch (field.kind) {
-    case "attrs":
-      return (attributeOf(field, event) ?? null) !== null;
-    case "text":
-      return event[field.name] !== null;
-    case "level":
-      return event.level !== null;
-    default:
-      return true;
-  }
+  if (field.kind === "attrs") return (attributeOf(field, event) ?? null) !== null;
+  return field.kind === "time" || field.kind === "id" || textsOf(field, event).length > 0;
 }

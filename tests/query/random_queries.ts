@@ -39,101 +39,56 @@ const words = [
   '=x a="unclosed b=1',
 ];
 
+/** Draws from an arbitrary more often than from the others of fc.oneof. */
+const often = <T>(weight: number, arbitrary: fc.Arbitrary<T>) => ({ weight, arbitrary });
+
+/** Draws texts, and writes them one after another. */
+const joined = (...parts: fc.Arbitrary<string>[]) =>
+  fc.tuple(...parts).map((texts) => texts.join(""));
+
 /** Draws one of the words of a text, or of further texts. */
 const oneOf = (text: string, ...further: string[]) =>
   fc.constantFrom(...text.split(/\s+/), ...further);
 
 const text = fc.oneof(
-  { weight: 6, arbitrary: fc.constantFrom(...words) },
-  { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 6 }) },
-  {
-    weight: 1,
-    arbitrary: fc.array(fc.constantFrom(...words, "a", "b"), { maxLength: 4 }).map((w) =>
-      w.join("")
-    ),
-  },
+  often(6, fc.constantFrom(...words)),
+  fc.string({ unit: "binary", maxLength: 6 }),
+  fc.array(fc.constantFrom(...words, "a", "b"), { maxLength: 4 }).map((w) => w.join("")),
 ).map((value) => value.replaceAll("\0", "0"));
 
 const numbers = [
-  0,
-  1,
-  -1,
-  5,
-  -5,
-  10,
-  0.1,
-  0.5,
-  1e3,
-  1000.5,
-  1e21,
-  1e-7,
-  5e-324,
-  -1.7976931348623157e308,
-  1.7976931348623157e308,
-  9007199254740991,
-  9007199254740993,
-  123456789.123,
+  ...[0, 1, -1, 5, -5, 10, 0.1, 0.5, 1e3, 1000.5, 1e21, 1e-7, 5e-324, 123456789.123],
+  ...[-1.7976931348623157e308, 1.7976931348623157e308, 9007199254740991, 9007199254740993],
 ];
 const number = fc.oneof(
-  { weight: 4, arbitrary: fc.constantFrom(...numbers) },
-  { weight: 1, arbitrary: fc.double({ noNaN: true, noDefaultInfinity: true }) },
+  often(4, fc.constantFrom(...numbers)),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
 );
 
-const keys = [
-  "a",
-  "b",
-  "0",
-  "http",
-  "status",
-  "a b",
-  'q"',
-  "a.b",
-  "http.status",
-  "",
-  "日",
-  "x-y_1",
-  "\\",
-];
+const keys = [...'a b 0 http status q" a.b http.status 日 x-y_1'.split(" "), "a b", "", "\\"];
 const key = fc.oneof(fc.constantFrom(...keys), fc.constantFrom("a", "b"));
 
 /** Texts that are numbers in the query language, and texts that almost are. */
 const writtenNumbers = [
-  ...[
-    "12",
-    "-0.50",
-    "007",
-    "-0",
-    "1E2",
-    "404",
-    "+1",
-    ".5",
-    "5.",
-    " 5",
-    "1_0",
-    "NaN",
-    "12 MB",
-    "0.1s",
-  ],
+  ...["12", "-0.50", "007", "-0", "1E2", "404", "+1", ".5", "5.", " 5", "1_0", "NaN", "12 MB"],
+  ...["0.1s", "1e300 ", "+1e300", "1e99999"],
   ...["1e300", "-1.5E-300", "1e+40", "1e40", "-1e39", "1e39", "1e-38", "1e-37", "5e-324", "2e-324"],
-  ...["1e308", "2e308", "1.50e300", "1e0300", "0e500", "01e300", "1e300 ", "+1e300", "1e99999"],
+  ...["1e308", "2e308", "1.50e300", "1e0300", "0e500", "01e300"],
 ];
 
 const scalar: fc.Arbitrary<Json> = fc.oneof(
-  { weight: 3, arbitrary: text },
-  { weight: 3, arbitrary: number },
-  { weight: 1, arbitrary: fc.constantFrom(...writtenNumbers) },
-  { weight: 3, arbitrary: fc.boolean() },
-  { weight: 3, arbitrary: fc.constant(null) },
+  often(3, text),
+  often(3, number),
+  fc.constantFrom(...writtenNumbers),
+  often(3, fc.boolean()),
+  often(3, fc.constant(null)),
 );
 const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof(
     { depthSize: "small" },
-    { weight: 5, arbitrary: scalar },
-    { weight: 2, arbitrary: fc.array(tie("value"), { maxLength: 3 }) },
-    {
-      weight: 2,
-      arbitrary: fc.dictionary(key, tie("value"), { maxKeys: 3, noNullPrototype: true }),
-    },
+    often(5, scalar),
+    often(2, fc.array(tie("value"), { maxLength: 3 })),
+    often(2, fc.dictionary(key, tie("value"), { maxKeys: 3, noNullPrototype: true })),
   ),
 })).value;
 
@@ -208,10 +163,10 @@ const wild = fc.tuple(text, fc.nat(6), fc.nat(3), fc.constantFrom("*", "?", "**"
   });
 
 const term = fc.oneof(
-  { weight: 4, arbitrary: word },
-  { weight: 3, arbitrary: quoted.filter((value) => value !== '""') },
-  { weight: 3, arbitrary: wild },
-  { weight: 1, arbitrary: fc.constant("*") },
+  often(4, word),
+  often(3, quoted.filter((value) => value !== '""')),
+  often(3, wild),
+  fc.constant("*"),
 );
 
 const regexAtom = fc.oneof(
@@ -227,26 +182,22 @@ const regexAtom = fc.oneof(
 const regex: fc.Arbitrary<string> = fc.letrec<{ part: string }>((tie) => ({
   part: fc.oneof(
     { depthSize: "small" },
-    { weight: 4, arbitrary: regexAtom },
-    { weight: 2, arbitrary: fc.tuple(tie("part"), tie("part")).map((parts) => parts.join("")) },
-    {
-      weight: 1,
-      arbitrary: fc.tuple(
-        fc.constantFrom("a", ".", "[a-c]", "\\w", "(a|b)", "(?:ab)", "\\?"),
-        fc.constantFrom("*", "+", "?", "{2}", "{1,}", "{0,3}", "*?", "+?", "??", "{1,2}?"),
-      )
-        .map((parts) => parts.join("")),
-    },
-    { weight: 1, arbitrary: fc.tuple(tie("part"), tie("part")).map(([a, b]) => `(${a}|${b})`) },
+    often(4, regexAtom),
+    often(2, joined(tie("part"), tie("part"))),
+    joined(
+      fc.constantFrom("a", ".", "[a-c]", "\\w", "(a|b)", "(?:ab)", "\\?"),
+      fc.constantFrom("*", "+", "?", "{2}", "{1,}", "{0,3}", "*?", "+?", "??", "{1,2}?"),
+    ),
+    fc.tuple(tie("part"), tie("part")).map(([a, b]) => `(${a}|${b})`),
   ),
 })).part;
 const quotedRegex = fc.tuple(fc.constantFrom("", "", "(?i)"), regex)
   .map(([flag, source]) => `~"${flag}${source}"`);
 
 const range = (bound: fc.Arbitrary<string>) => {
-  const openable = fc.oneof({ weight: 4, arbitrary: bound }, fc.constant("*"));
+  const openable = fc.oneof(often(4, bound), fc.constant("*"));
   return fc.oneof(
-    fc.tuple(fc.constantFrom(">", ">=", "<", "<=", "> "), bound).map((parts) => parts.join("")),
+    joined(fc.constantFrom(">", ">=", "<", "<=", "> "), bound),
     fc.tuple(fc.constantFrom("[", "{", "[ "), openable, openable, fc.constantFrom("]", "}"))
       .map(([open, from, to, close]) => `${open}${from} TO ${to}${close}`),
   );
@@ -327,114 +278,81 @@ const nearField = fc.tuple(
 const textColumn = fc.constantFrom(...textFields.filter((field) => field !== "msg"));
 
 const any = (values: fc.Arbitrary<string>) =>
-  fc.oneof({ weight: 4, arbitrary: values }, { weight: 1, arbitrary: anyOf(values) }, {
-    weight: 1,
-    arbitrary: fc.constant("*"),
-  });
+  fc.oneof(often(4, values), anyOf(values), fc.constant("*"));
 const fieldWith = (field: fc.Arbitrary<string>, value: fc.Arbitrary<string>) =>
   fc.tuple(field, value).map(([name, written]) => `${name}:${written}`);
 const plainValue = fc.oneof(term, quoted);
 
 /** Writes a value with a sign: exact, ignoring case, or a word. */
 const signed = (value: fc.Arbitrary<string>) =>
-  fc.tuple(fc.constantFrom("=", "i=", "w=", "= ", "i="), fc.oneof(value, anyOf(value)))
-    .map((parts) => parts.join(""));
+  joined(fc.constantFrom("=", "i=", "w=", "= ", "i="), fc.oneof(value, anyOf(value)));
 /** Short words, so that w= sometimes matches. */
-const shortWord = fc.constantFrom(
-  "api",
-  "API",
-  "a",
-  "b",
-  '"a b"',
-  "5",
-  "äö",
-  "ÄÖ",
-  "日",
-  '"time out"',
-);
+const shortWord = oneOf("api API a b 5 äö ÄÖ 日", '"a b"', '"time out"');
 
 const leaf = fc.oneof(
-  { weight: 3, arbitrary: nearRegex },
-  { weight: 6, arbitrary: nearField },
-  {
-    weight: 3,
-    arbitrary: fieldWith(
+  often(3, nearRegex),
+  often(6, nearField),
+  often(
+    3,
+    fieldWith(
       fc.oneof(textColumn, fc.constantFrom("msg", "any", "@a", "attrs.b")),
       signed(fc.oneof(shortWord, plainValue)),
     ),
-  },
-  {
-    weight: 4,
-    arbitrary: fieldWith(fc.constant("any"), fc.oneof(any(term), any(shortWord), quotedRegex)),
-  },
-  {
-    weight: 2,
-    arbitrary: fieldWith(fc.oneof(fc.constantFrom("host", "@a", "@b"), path), any(network)),
-  },
-  {
-    weight: 2,
-    arbitrary: fieldWith(
+  ),
+  often(4, fieldWith(fc.constant("any"), fc.oneof(any(term), any(shortWord), quotedRegex))),
+  often(2, fieldWith(fc.oneof(fc.constantFrom("host", "@a", "@b"), path), any(network))),
+  often(
+    2,
+    fieldWith(
       fc.oneof(fc.constantFrom("@a", "@b"), path),
       fc.oneof(range(quantityLiteral), range(sizeLiteral)),
     ),
-  },
-  { weight: 4, arbitrary: term },
-  {
-    weight: 6,
-    arbitrary: fieldWith(textColumn, fc.oneof(any(plainValue), range(textLiteral), quotedRegex)),
-  },
-  { weight: 2, arbitrary: fieldWith(fc.constant("msg"), fc.oneof(any(plainValue), quotedRegex)) },
-  {
-    weight: 8,
-    arbitrary: fieldWith(path, fc.oneof(any(plainValue), range(numberLiteral), quotedRegex)),
-  },
-  {
-    weight: 2,
-    arbitrary: fieldWith(
+  ),
+  often(4, term),
+  often(6, fieldWith(textColumn, fc.oneof(any(plainValue), range(textLiteral), quotedRegex))),
+  often(2, fieldWith(fc.constant("msg"), fc.oneof(any(plainValue), quotedRegex))),
+  often(8, fieldWith(path, fc.oneof(any(plainValue), range(numberLiteral), quotedRegex))),
+  often(
+    2,
+    fieldWith(
       fc.constant("level"),
       fc.oneof(any(levelWord), range(levelWord), quotedRegex),
     ),
-  },
-  {
-    weight: 2,
-    arbitrary: fieldWith(
+  ),
+  often(
+    2,
+    fieldWith(
       fc.constantFrom("ts", "received_at"),
       fc.oneof(any(timeLiteral), range(timeLiteral)),
     ),
-  },
-  {
-    weight: 1,
-    arbitrary: fieldWith(
-      fc.constant("id"),
-      any(fc.constantFrom(...ids, ids[0].toUpperCase(), asQuoted(ids[1]))),
-    ),
-  },
+  ),
+  fieldWith(
+    fc.constant("id"),
+    any(fc.constantFrom(...ids, ids[0].toUpperCase(), asQuoted(ids[1]))),
+  ),
 );
 
 const filter: fc.Arbitrary<string> = fc.letrec<{ node: string }>((tie) => ({
   node: fc.oneof(
     { depthSize: "medium" },
-    { weight: 5, arbitrary: leaf },
-    {
-      weight: 3,
-      arbitrary: fc.tuple(
+    often(5, leaf),
+    often(
+      3,
+      joined(
         tie("node"),
         fc.constantFrom(" ", " AND ", "\t AND\n", " OR ", "\u00a0"),
         tie("node"),
-      ).map((parts) => parts.join("")),
-    },
-    {
-      weight: 2,
-      arbitrary: fc.tuple(
+      ),
+    ),
+    often(
+      2,
+      joined(
         fc.constantFrom("(", "NOT (", "-(", "NOT -("),
         tie("node"),
         fc.constantFrom(")", " )"),
-      ).map((parts) => parts.join("")),
-    },
-    {
-      weight: 2,
-      arbitrary: fc.tuple(fc.constantFrom("-", "NOT ", "--"), leaf).map((parts) => parts.join("")),
-    },
+      ),
+    ),
+    often(2, joined(fc.constantFrom("-", "NOT ", "--"), leaf)),
   ),
 })).node;
 
@@ -448,21 +366,20 @@ const oneAggregate = fc.oneof(
 );
 /** The condition of an aggregate. */
 const condition = fc.oneof(
-  { weight: 4, arbitrary: fc.constant("") },
-  fc.tuple(
+  often(4, fc.constant("")),
+  joined(
     fc.constantFrom(" if (", " if(", "if ( "),
     fc.oneof(nearField, leaf, filter),
     fc.constantFrom(")", " )"),
-  )
-    .map((parts) => parts.join("")),
+  ),
 );
-const conditional = fc.tuple(oneAggregate, condition).map((parts) => parts.join(""));
+const conditional = joined(oneAggregate, condition);
 const width = fc.constantFrom("(5m)", "(1h)", "( 1d )", "(90s)", "(1w)");
 
 /** Aggregates with names for where and sort. */
 const aggregates = fc.tuple(
   fc.array(conditional, { minLength: 1, maxLength: 3 }),
-  fc.array(fc.oneof({ weight: 3, arbitrary: groupField }, width), { maxLength: 2 }),
+  fc.array(fc.oneof(often(3, groupField), width), { maxLength: 2 }),
 ).map(([all, keys]) => {
   const by = [...new Set(keys)].filter((key, i) => !key.startsWith("(") || i === 0);
   return {
@@ -477,17 +394,17 @@ const aggregates = fc.tuple(
 const formula: fc.Arbitrary<string> = fc.letrec<{ node: string }>((tie) => ({
   node: fc.oneof(
     { depthSize: "small" },
-    { weight: 4, arbitrary: fc.constantFrom("@", "@", "@", "2", "100", "0", "0.5", "1e300") },
-    {
-      weight: 3,
-      arbitrary: fc.tuple(
+    often(4, fc.constantFrom("@", "@", "@", "2", "100", "0", "0.5", "1e300")),
+    often(
+      3,
+      joined(
         tie("node"),
         fc.constantFrom(" + ", "-", " * ", "/", " / ", " % "),
         tie("node"),
-      ).map((parts) => parts.join("")),
-    },
-    { weight: 1, arbitrary: tie("node").map((node) => `(${node})`) },
-    { weight: 1, arbitrary: tie("node").map((node) => `-${node}`) },
+      ),
+    ),
+    tie("node").map((node) => `(${node})`),
+    tie("node").map((node) => `-${node}`),
   ),
 })).node;
 
@@ -534,20 +451,20 @@ const extraction = fc.tuple(
       ],
     ),
   ),
-  fc.oneof({ weight: 2, arbitrary: fc.constant("") }, fc.oneof(nearField, leaf)),
+  fc.oneof(often(2, fc.constant("")), fc.oneof(nearField, leaf)),
 ).map(([stage, where]) => stage + (where === "" ? "" : ` | where ${where}`));
 const recordStages = fc.array(
   fc.oneof(textColumn, path, fc.constantFrom("msg", "ts", "level")),
   { minLength: 1, maxLength: 3 },
 ).map((names) => `fields ${names.join(", ")} | sort by ts`);
 const stages = fc.oneof(
-  { weight: 4, arbitrary: aggregate },
-  { weight: 2, arbitrary: extraction },
-  { weight: 2, arbitrary: fc.tuple(extraction, aggregate).map((parts) => parts.join(" | ")) },
-  { weight: 1, arbitrary: recordStages },
-  { weight: 1, arbitrary: fc.tuple(leaf, aggregate).map(([w, a]) => `where ${w} | ${a}`) },
-  { weight: 1, arbitrary: fc.tuple(extraction, recordStages).map((parts) => parts.join(" | ")) },
-  { weight: 1, arbitrary: fc.constantFrom("patterns", "patterns | where count > 1 | limit 2") },
+  often(4, aggregate),
+  often(2, extraction),
+  often(2, fc.tuple(extraction, aggregate).map((parts) => parts.join(" | "))),
+  recordStages,
+  fc.tuple(leaf, aggregate).map(([w, a]) => `where ${w} | ${a}`),
+  fc.tuple(extraction, recordStages).map((parts) => parts.join(" | ")),
+  fc.constantFrom("patterns", "patterns | where count > 1 | limit 2"),
 );
 
 /** Queries at a limit and just beyond it. */
@@ -581,12 +498,9 @@ const limits = fc.oneof(
 
 /** A valid query. */
 export const query: fc.Arbitrary<string> = fc.oneof(
-  { weight: 8, arbitrary: filter },
-  { weight: 1, arbitrary: fc.constantFrom("", " \t\r\n\u00a0") },
-  {
-    weight: 4,
-    arbitrary: fc.tuple(fc.oneof(fc.constant(""), filter), stages).map(([f, s]) => `${f} | ${s}`),
-  },
+  often(8, filter),
+  fc.constantFrom("", " \t\r\n\u00a0"),
+  often(4, fc.tuple(fc.oneof(fc.constant(""), filter), stages).map(([f, s]) => `${f} | ${s}`)),
 );
 
 const shards = [
@@ -604,6 +518,8 @@ const shards = [
     "|where ",
     "|limit 2",
     "|sort by ts",
+  ],
+  ...[
     "|json msg",
     "|fields msg",
     " as n",
@@ -612,26 +528,27 @@ const shards = [
     "|extract ",
     "|extract_regexp ",
     " from ",
-    "(?P<a>",
-    "<a>",
-    " if (",
   ],
+  ...["(?P<a>", "<a>", " if ("],
 ];
 
 /** A damaged query: mostly invalid. */
-export const mangled: fc.Arbitrary<string> = fc.oneof({
-  weight: 19,
-  arbitrary: fc.tuple(
-    query,
-    fc.array(fc.tuple(fc.nat(), fc.nat(2), fc.constantFrom(...shards)), {
-      minLength: 1,
-      maxLength: 3,
+export const mangled: fc.Arbitrary<string> = fc.oneof(
+  often(
+    19,
+    fc.tuple(
+      query,
+      fc.array(fc.tuple(fc.nat(), fc.nat(2), fc.constantFrom(...shards)), {
+        minLength: 1,
+        maxLength: 3,
+      }),
+    ).map(([source, changes]) => {
+      const chars = [...source];
+      for (const [where, removed, inserted] of changes) {
+        chars.splice(where % (chars.length + 1), removed, ...inserted);
+      }
+      return chars.join("");
     }),
-  ).map(([source, changes]) => {
-    const chars = [...source];
-    for (const [where, removed, inserted] of changes) {
-      chars.splice(where % (chars.length + 1), removed, ...inserted);
-    }
-    return chars.join("");
-  }),
-}, { weight: 1, arbitrary: limits });
+  ),
+  limits,
+);

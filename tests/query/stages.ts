@@ -27,17 +27,6 @@ export type Results = { [name: string]: number | null };
 /** Reads the condition in the bracket at a position of the query. */
 type ReadCondition = (position: number) => { test: Predicate; end: number } | null;
 
-export interface Having {
-  name: string;
-  operator: string;
-  number: number;
-}
-
-export interface SortKey {
-  name: string;
-  descending: boolean;
-}
-
 /** A stage for each record: extracts attributes from a field, or filters. */
 export type RowStage =
   | { extract: (text: string) => { [key: string]: Json }; field: Field }
@@ -45,18 +34,7 @@ export type RowStage =
 
 /** Punctuation of a stage. Everything else except white space is part of a name. */
 const marks = ["(", ")", ",", "|", "<", ">", "=", "!", "<=", ">=", "!=", '"'];
-const known = [
-  "json",
-  "logfmt",
-  "sort",
-  "limit",
-  "fields",
-  "where",
-  "patterns",
-  "math",
-  "extract",
-  "extract_regexp",
-];
+const known = "json logfmt sort limit fields where patterns math extract extract_regexp".split(" ");
 
 export class Plan {
   rows: RowStage[] = [];
@@ -66,8 +44,8 @@ export class Plan {
   /** Seconds. */
   bucket: number | null = null;
   patterns = false;
-  having: Having[] = [];
-  sort: SortKey[] = [];
+  having: { name: string; operator: string; number: number }[] = [];
+  sort: { name: string; descending: boolean }[] = [];
   limit: number | null = null;
   fields: Field[] = [];
   /** Counts a term at a position; throws if there are too many. */
