@@ -87,13 +87,12 @@ begin
   -- Creates a separate table and attaches it: "partition of" would wait for every reader of the
   -- parent.
   execute format('create table logloom.%I (like logloom.logs including all)', v_name);
-  execute format('alter table logloom.%I enable row level security', v_name);
-  execute format('alter table logloom.%I force row level security', v_name);
+  execute format(
+    'alter table logloom.%I enable row level security, force row level security', v_name
+  );
   execute format(
     'alter table logloom.logs attach partition logloom.%I for values from (%L) to (%L)',
-    v_name,
-    p_day::timestamp at time zone 'UTC',
-    (p_day + 1)::timestamp at time zone 'UTC'
+    v_name, logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1)
   );
 end;
 $$;
@@ -154,8 +153,10 @@ begin
   loop
     continue when v_partition.name = v_partition.day_name;
     execute format('alter table logloom.%I rename to %I', v_partition.name, v_partition.day_name);
-    execute format('alter table logloom.%I enable row level security', v_partition.day_name);
-    execute format('alter table logloom.%I force row level security', v_partition.day_name);
+    execute format(
+      'alter table logloom.%I enable row level security, force row level security',
+      v_partition.day_name
+    );
   end loop;
   -- pg_partman only adds partitions after the newest one. Create missing days before it, too.
   perform logloom_private.create_partition(logloom_private.utc_day(now()) + i)

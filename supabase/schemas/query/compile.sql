@@ -159,7 +159,7 @@ begin
     v_query.aggregate := v_aggregate ->> 'kind';
     v_query.aggregate_field := v_aggregate -> 'field' ->> 'name';
     v_query.aggregate_sql := logloom_private.query_aggregate_sql(
-      v_aggregate, 'l', logloom_private.query_condition_sql(v_aggregate, 'l')
+      v_aggregate, logloom_private.query_condition_sql(v_aggregate)
     );
     for v_field in select jsonb_array_elements(v_query.plan -> 'by') loop
       v_query.by_fields := v_query.by_fields || (v_field ->> 'name');

@@ -37,7 +37,6 @@ $$;
 -- Parses one aggregate, its condition and its name into node.
 create function logloom_private.query_parse_aggregate(
   p_state logloom_private.query_state,
-  p_plan jsonb,
   p_filters logloom_private.query_state
 )
 returns logloom_private.query_state
@@ -65,9 +64,7 @@ begin
   end if;
   if p_state.texts[v_first + 1] <> '(' then
     perform logloom_private.refuse_at(
-      p_state.positions[v_first + 1],
-      'stages.bracket_is_missing',
-      v_kind
+      p_state.positions[v_first + 1], 'stages.bracket_is_missing', v_kind
     );
   end if;
   p_state."at" := v_first + 2;
@@ -191,7 +188,7 @@ declare
 begin
   loop
     v_first := p_state."at";
-    p_state := logloom_private.query_parse_aggregate(p_state, p_plan, p_filters);
+    p_state := logloom_private.query_parse_aggregate(p_state, p_filters);
     if v_first = 1 then
       perform logloom_private.query_check_order(p_plan, 'an aggregate', p_state.positions[1]);
     elsif v_aggregates @> jsonb_build_array(
@@ -207,10 +204,9 @@ begin
     exit when p_state.texts[p_state."at"] <> ',';
     p_state."at" := p_state."at" + 1;
   end loop;
-  p_plan := p_plan || jsonb_build_object('aggregates', v_aggregates, 'by', '[]'::jsonb);
-  p_state.node := p_plan;
+  p_state.node := p_plan || jsonb_build_object('aggregates', v_aggregates, 'by', '[]'::jsonb);
   if p_state.texts[p_state."at"] = 'by' then
-    return logloom_private.query_parse_by(p_state, p_plan);
+    return logloom_private.query_parse_by(p_state, p_state.node);
   end if;
   return p_state;
 end;

@@ -89,8 +89,7 @@ begin
     v_operator := p_state.texts[p_state."at" + 1];
     if v_operator not in ('>', '>=', '<', '<=', '=', '!=') then
       perform logloom_private.refuse_at(
-        p_state.positions[p_state."at" + 1],
-        'stages.comparison_is_missing',
+        p_state.positions[p_state."at" + 1], 'stages.comparison_is_missing',
         p_state.texts[p_state."at"]
       );
     end if;

@@ -132,11 +132,10 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_stage constant text := p_state.texts[1];
-  v_is_aggregate constant boolean :=
-    v_stage not in (
-      'json', 'logfmt', 'extract', 'extract_regexp', 'where', 'patterns', 'math', 'sort', 'limit',
-      'fields'
-    );
+  v_is_aggregate constant boolean := v_stage not in (
+    'json', 'logfmt', 'extract', 'extract_regexp', 'where', 'patterns', 'math', 'sort', 'limit',
+    'fields'
+  );
   v_fields jsonb := '[]';
 begin
   if not v_is_aggregate then
@@ -185,17 +184,10 @@ begin
       p_state := logloom_private.query_parse_aggregates(p_state, p_plan, p_filters);
   end case;
   if p_state.texts[p_state."at"] <> '' then
-    if v_stage = 'fields' or jsonb_array_length(p_state.node -> 'by') > 0 then
-      perform logloom_private.refuse_at(
-        p_state.positions[p_state."at"],
-        'stages.comma_is_missing',
-        case when v_is_aggregate then 'the aggregate' else v_stage end,
-        logloom_private.query_excerpt(p_state.texts[p_state."at"])
-      );
-    end if;
     perform logloom_private.refuse_at(
       p_state.positions[p_state."at"],
-      'stages.something_follows',
+      case when v_stage = 'fields' or jsonb_array_length(p_state.node -> 'by') > 0
+        then 'stages.comma_is_missing' else 'stages.something_follows' end,
       case when v_is_aggregate then 'the aggregate' else v_stage end,
       logloom_private.query_excerpt(p_state.texts[p_state."at"])
     );

@@ -112,8 +112,7 @@ begin
     and logloom_private.query_is_term(p_state.texts[p_state."at"])
   then
     perform logloom_private.refuse_at(
-      p_state.positions[p_state."at"],
-      'query.white_space_is_missing',
+      p_state.positions[p_state."at"], 'query.white_space_is_missing',
       logloom_private.query_excerpt(p_state.texts[p_state."at"])
     );
   end if;

@@ -27,37 +27,38 @@ declare
     select t from unnest(v_part[array_position(v_words, 'as') + 1:]) with ordinality u (t, n)
     where t ~ '^\w+$' order by n
   );
-  v_stage text;
+  v_pattern text;
 begin
   -- parse msg with * "port " port:int " ssh"; parse "* *" as method, path; %{WORD:method}
-  v_stage := case
+  v_pattern := case
     when 'with' = any (v_words) then (
-      select 'extract "' || string_agg(case
-        when t ~ '^["'']' then replace(logloom_private.translated_text(t), '"', '\"')
-        else '<' || t || '>' end, '' order by n) || '"'
+      select string_agg(
+        case when t ~ '^["'']' then logloom_private.translated_text(t)
+          else '<' || t || '>' end,
+        '' order by n
+      )
       from unnest(v_part[array_position(v_words, 'with') + 1:]) with ordinality u (t, n)
       where t ~ '^["'']|^\w+$'
         and v_part[array_position(v_words, 'with') + n::integer - 1] is distinct from ':'
     )
-    when v_text ~ '\(\?P?<' then 'extract_regexp "'
-      || replace(replace(v_text, '(?<', '(?P<'), '"', '\"') || '"'
-    when v_text ~ '\((?!\?)' and cardinality(v_names) = 1 then 'extract_regexp "'
-      || replace(regexp_replace(v_text, '\((?!\?)', '(?P<' || v_names[1] || '>'), '"', '\"') || '"'
-    when v_text ~ '%\{\w+:\w+\}' then 'extract "'
-      || replace(regexp_replace(v_text, '%\{\w+:(\w+)\}', '<\1>', 'g'), '"', '\"') || '"'
+    when v_text ~ '\(\?P?<' then replace(v_text, '(?<', '(?P<')
+    when v_text ~ '\((?!\?)' and cardinality(v_names) = 1
+      then regexp_replace(v_text, '\((?!\?)', '(?P<' || v_names[1] || '>')
+    when v_text ~ '%\{\w+:\w+\}' then regexp_replace(v_text, '%\{\w+:(\w+)\}', '<\1>', 'g')
     when v_text like '%*%' and cardinality(v_names) > 0 then (
-      select 'extract "' || string_agg(
-        replace(t.part, '"', '\"') || coalesce('<' || v_names[t.n] || '>', ''), '' order by t.n
-      ) || '"'
+      select string_agg(t.part || coalesce('<' || v_names[t.n] || '>', ''), '' order by t.n)
       from regexp_split_to_table(v_text, '\*') with ordinality t (part, n)
     )
-    when v_text ~ '<[^>]+>' then 'extract "' || replace(v_text, '"', '\"') || '"' end;
+    when v_text ~ '<[^>]+>' then v_text end;
   p_state.extracted := p_state.extracted
-    || array(select m[1] from regexp_matches(v_stage, '<([A-Za-z_]\w*)>', 'g') m);
+    || array(select m[1] from regexp_matches(v_pattern, '<([A-Za-z_]\w*)>', 'g') m);
   p_state.said := p_state.said || array(
     select v_part[n + 1] from generate_subscripts(v_part, 1) n where v_part[n] = ':'
   ) || substring(v_text from '%\{.*');
-  p_state.meant := '| ' || v_stage || coalesce(' from ' || nullif(v_from, 'msg'), '');
+  p_state.meant := '| '
+    || case when v_pattern ~ '\(\?P<' and 'with' <> all (v_words) then 'extract_regexp "'
+      else 'extract "' end
+    || replace(v_pattern, '"', '\"') || '"' || coalesce(' from ' || nullif(v_from, 'msg'), '');
   return p_state;
 end;
 $$;

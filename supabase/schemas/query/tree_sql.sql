@@ -131,16 +131,11 @@ begin
       return '(' || logloom_private.query_sql(p_node -> 'item', p_alias, p_now_sql)
         || ' is not true)';
     when 'and', 'or' then
-      v_items := array(
-        select logloom_private.query_sql(i.item, p_alias, p_now_sql)
-        from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n)
-        order by i.n
-      );
-      v_is_heavy := array(
-        select jsonb_path_exists(i.item, v_heavy)
-        from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n)
-        order by i.n
-      );
+      select
+        array_agg(logloom_private.query_sql(i.item, p_alias, p_now_sql) order by i.n),
+        array_agg(jsonb_path_exists(i.item, v_heavy) order by i.n)
+      into v_items, v_is_heavy
+      from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n);
       if cardinality(array_positions(v_is_heavy, true)) > 1
         and jsonb_array_length(jsonb_path_query_array(p_node, v_heavy)) > 8
       then

@@ -17,8 +17,8 @@ return 1200000;
 create function logloom_private.newest_sample_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
-  p_records integer,
-  p_bytes integer
+  p_records integer default logloom_private.sample_records(),
+  p_bytes integer default logloom_private.sample_bytes()
 )
 returns logloom_private.sql_source
 language plpgsql
@@ -59,9 +59,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_max constant integer := logloom_private.sample_records();
-  v_newest logloom_private.sql_source := logloom_private.newest_sample_sql(
-    p_tenant_id, p_query, v_max + 1, logloom_private.sample_bytes()
-  );
+  v_newest logloom_private.sql_source :=
+    logloom_private.newest_sample_sql(p_tenant_id, p_query, v_max + 1);
   v_is_whole boolean;
 begin
   v_newest.where_sql := 'true';
@@ -172,7 +171,7 @@ declare
   v_parts text[] := '{}';
 begin
   if jsonb_array_length(p_query.plan -> 'rows') > 0 or 0 = all (p_counts) then
-    return logloom_private.newest_sample_sql(p_tenant_id, p_query, v_records, v_bytes);
+    return logloom_private.newest_sample_sql(p_tenant_id, p_query);
   end if;
   for v_slice in
     select

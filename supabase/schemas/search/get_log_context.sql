@@ -82,15 +82,13 @@ begin
   -- Each side gets half of the remaining bytes, and at least one record.
   v_bytes := greatest((v_bytes - logloom_private.answered_bytes(array[v_log])) / 2, 1);
   return query
-  select b.*
-  from unnest(logloom_private.log_neighbours(v_scope, v_log, v_before, 'desc', v_bytes)) b
-  where b.host is not distinct from v_log.host and b.service is not distinct from v_log.service
-  order by b.ts, b.id;
-  return next v_log;
-  return query
-  select a.*
-  from unnest(logloom_private.log_neighbours(v_scope, v_log, v_after, 'asc', v_bytes)) a
-  where a.host is not distinct from v_log.host and a.service is not distinct from v_log.service;
+  select n.*
+  from unnest(
+    logloom_private.log_neighbours(v_scope, v_log, v_before, 'desc', v_bytes) || v_log
+      || logloom_private.log_neighbours(v_scope, v_log, v_after, 'asc', v_bytes)
+  ) n
+  where n.host is not distinct from v_log.host and n.service is not distinct from v_log.service
+  order by n.ts, n.id;
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');
 end;

@@ -41,9 +41,7 @@ begin
       'select array(select replace(substr(f.field, 7), %L, %L) from (%s) '
         || 'f (field, type, count, "values", exact, records) where f.field like %L)',
       '"', '', logloom_private.log_fields_sql(
-        logloom_private.newest_sample_sql(
-          p_scope.tenant_id, v_sampled, 1000, logloom_private.sample_bytes()
-        ), false
+        logloom_private.newest_sample_sql(p_scope.tenant_id, v_sampled, 1000), false
       ), 'attrs.%'
     )
     into v_names

@@ -169,9 +169,7 @@ begin
   ) and logloom_private.sample_is_whole(v_tenant_id, v_query);
   execute 'select array(select row(f.*)::public.logloom_log_field from ('
     || logloom_private.log_fields_sql(
-    case when v_is_whole then logloom_private.newest_sample_sql(
-      v_tenant_id, v_query, logloom_private.sample_records(), logloom_private.sample_bytes()
-    )
+    case when v_is_whole then logloom_private.newest_sample_sql(v_tenant_id, v_query)
     else logloom_private.spread_sample_sql(v_tenant_id, v_query, v_edges, v_counts) end,
     v_is_whole
   ) || ') f)'

@@ -203,8 +203,7 @@ begin
         'f.field collate "C" limit 5)',
       logloom_private.log_fields_sql(
         logloom_private.newest_sample_sql(
-          v_tenant_id, logloom_private.bound_query(v_tenant_id, v_query, v_range),
-          logloom_private.sample_records(), logloom_private.sample_bytes()
+          v_tenant_id, logloom_private.bound_query(v_tenant_id, v_query, v_range)
         ),
         false
       )

@@ -124,7 +124,6 @@ as $$
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'log_histogram');
-  v_tenant_id constant text := v_scope.tenant_id;
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_query logloom_private.compiled_query;
   v_seconds bigint;
@@ -135,7 +134,7 @@ begin
   v_seconds := logloom_private.bucket_seconds(v_range, p_buckets);
   v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'filter');
   execute 'select array('
-    || logloom_private.log_histogram_sql(v_tenant_id, v_query, v_range, v_seconds) || ')'
+    || logloom_private.log_histogram_sql(v_scope.tenant_id, v_query, v_range, v_seconds) || ')'
   into v_buckets;
   select sum(b.count) into v_total from unnest(v_buckets) b;
   return row(v_seconds, v_total, v_buckets)::public.logloom_log_histogram;

@@ -20,10 +20,7 @@ as $$
 declare
   v_scope logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'search_logs');
-  v_tenant_id constant text := v_scope.tenant_id;
-  v_limit integer := logloom_private.list_limit(
-    p_limit, 'search.page_limit_is_out_of_range'
-  );
+  v_limit integer := logloom_private.list_limit(p_limit, 'search.page_limit_is_out_of_range');
   v_order text;
   v_range tstzrange;
   v_query logloom_private.compiled_query;
@@ -76,7 +73,7 @@ begin
   v_limit := least(v_limit, v_left);
 
   v_page := logloom_private.found_page(
-    v_tenant_id, v_query, v_range, v_limit, v_order, v_cursor.ts, v_cursor.id
+    v_scope.tenant_id, v_query, v_range, v_limit, v_order, v_cursor.ts, v_cursor.id
   );
   v_left := v_left - cardinality(v_page.logs);
   if v_page.last_id is not null and v_left is distinct from 0 then

@@ -73,14 +73,14 @@ begin
         then logloom_private.source_count_sql(p_source, f.sql)
           || format(' / %L::double precision', p_minutes)
       when p_source.has_numbers then logloom_private.numbers_aggregate_sql(a.item, a.n, f.sql)
-      else logloom_private.query_aggregate_sql(a.item, 'l', f.sql)
+      else logloom_private.query_aggregate_sql(a.item, f.sql)
     end
     from jsonb_array_elements(p_aggregates) with ordinality a (item, n)
     cross join lateral (
       select case
         when p_source.keys_sql is not null and a.item ? 'condition'
           then format(' filter (where l.c%s)', a.n)
-        else logloom_private.query_condition_sql(a.item, 'l')
+        else logloom_private.query_condition_sql(a.item)
       end as sql
       offset 0
     ) f

@@ -30,15 +30,7 @@ create function logloom_private.read_groups(
   p_key text,
   p_doubles boolean
 )
-returns table (
-  keys text[],
-  events bigint,
-  numbers bigint,
-  total numeric,
-  minimum numeric,
-  maximum numeric,
-  doubles double precision[]
-)
+returns setof logloom_private.block_group
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
@@ -116,15 +108,7 @@ create function logloom_private.block_groups(
   p_exact boolean,
   p_doubles boolean
 )
-returns table (
-  keys text[],
-  events bigint,
-  numbers bigint,
-  total numeric,
-  minimum numeric,
-  maximum numeric,
-  doubles double precision[]
-)
+returns setof logloom_private.block_group
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp

@@ -52,15 +52,7 @@ create function logloom_private.sealed_groups(
   p_exact boolean default false,
   p_doubles boolean default false
 )
-returns table (
-  keys text[],
-  events bigint,
-  numbers bigint,
-  total numeric,
-  minimum numeric,
-  maximum numeric,
-  doubles double precision[]
-)
+returns setof logloom_private.block_group
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp

@@ -220,8 +220,6 @@ rows 100
 as $$
 declare
   v_block logloom_private.blocks;
-  v_times bigint[];
-  v_positions integer[];
   v_wanted record;
 begin
   for v_wanted in

@@ -18,3 +18,14 @@ create type logloom_private.record_arrays as (
 comment on type logloom_private.record_arrays is
   'Records as one array for each field. columns has the values of the fields of '
   'logloom_private.column_fields, as texts.';
+
+-- Records of a block that have the same values of some fields, and their numbers of an attribute.
+create type logloom_private.block_group as (
+  keys text[],
+  events bigint,
+  numbers bigint,
+  total numeric,
+  minimum numeric,
+  maximum numeric,
+  doubles double precision[]
+);
