@@ -66,36 +66,25 @@ select is(
 );
 select is(pg_temp.candidates('-req_id:b1'), '1 2 3', 'a negated request needs every block');
 select pg_temp.act_as_user('acme', 'alice');
+create function pg_temp.counted(p_query text)
+returns double precision
+language sql
+return (select s.value from public.log_stats(p_query || ' | count()', 'now-10d', 'now') s);
 select is(
-  pg_temp.messages((public.search_logs(
-    'req_id:' || md5('a7'), (now() - interval '10 days')::text, now()::text
-  )).logs),
+  pg_temp.messages((public.search_logs('req_id:' || md5('a7'), 'now-10d', 'now')).logs),
   'event 7', 'the record is found'
 );
+select is(pg_temp.counted('req_id:(b1 OR b2)'), 400::double precision, 'records are counted');
 select is(
-  (select s.value from public.log_stats(
-    'req_id:(b1 OR b2) | count()', (now() - interval '10 days')::text, now()::text
-  ) s),
-  400::double precision, 'records are counted'
-);
-select is(
-  (select s.value from public.log_stats(
-    format('req_id:(%1$s OR %1$s OR %2$s) | count()', md5('a7'), md5('a9')),
-    (now() - interval '10 days')::text, now()::text
-  ) s),
+  pg_temp.counted(format('req_id:(%1$s OR %1$s OR %2$s)', md5('a7'), md5('a9'))),
   2::double precision, 'a value that is named twice is counted once'
 );
 select is(
-  (select s.value from public.log_stats(
-    '-req_id:' || md5('a7') || ' | count()', (now() - interval '10 days')::text, now()::text
-  ) s),
-  2099::double precision, 'a negated request finds records without a request, too'
+  pg_temp.counted('-req_id:' || md5('a7')), 2099::double precision,
+  'a negated request finds records without a request, too'
 );
 select is(
-  (select s.value from public.log_stats(
-    'req_id:b9 OR "event 2100" OR req_id:' || md5('a1') || ' | count()',
-    (now() - interval '10 days')::text, now()::text
-  ) s),
+  pg_temp.counted('req_id:b9 OR "event 2100" OR req_id:' || md5('a1')),
   2::double precision, 'blocks without the value have other matches'
 );
 
@@ -113,24 +102,9 @@ select logloom_private.seal_block(
   'acme', array[logloom_private.utc_day(date_trunc('day', now()) - interval '8 days')]
 );
 select pg_temp.act_as_user('acme', 'alice');
-select is(
-  (select s.value from public.log_stats(
-    'shaped env:i=PROD | count()', (now() - interval '10 days')::text, now()::text
-  ) s),
-  30::double precision, 'ignoring case'
-);
-select is(
-  (select s.value from public.log_stats(
-    'attrs.took.ms:>5 | count()', (now() - interval '10 days')::text, now()::text
-  ) s),
-  0::double precision, 'a number has no members'
-);
-select is(
-  (select s.value from public.log_stats(
-    'attrs.took:>5 | count()', (now() - interval '10 days')::text, now()::text
-  ) s),
-  58::double precision, 'the number itself is found'
-);
+select is(pg_temp.counted('shaped env:i=PROD'), 30::double precision, 'ignoring case');
+select is(pg_temp.counted('attrs.took.ms:>5'), 0::double precision, 'a number has no members');
+select is(pg_temp.counted('attrs.took:>5'), 58::double precision, 'the number itself is found');
 select pg_temp.act_as_postgres();
 create function pg_temp.decided(p_query text)
 returns text

@@ -1,6 +1,6 @@
 begin;
 \ir ../ingest.psql
-select plan(12);
+select plan(11);
 
 select 1048576 - logloom_private.bare_record_bytes('acme', '2000-01-01T00:00:00.000001Z')
   as max_event_bytes
@@ -43,17 +43,10 @@ select is(
   '{"success": true, "ingested": 2, "rejected": 0}', 'a live API key enqueues'
 );
 select throws_ok(
-  $$execute call_with_key('revoked')$$,
-  'PT401', 'Invalid token, API key, or missing tenant_id', 'a revoked key is refused'
-);
-select throws_ok(
-  $$execute call_with_key('expired')$$,
-  'PT401', 'Invalid token, API key, or missing tenant_id', 'an expired key is refused'
-);
-select throws_ok(
-  $$execute call_with_key('unknown')$$,
-  'PT401', 'Invalid token, API key, or missing tenant_id', 'an unknown key is refused'
-);
+  format('execute call_with_key(%L)', key), 'PT401',
+  'Invalid token, API key, or missing tenant_id', 'this key is refused: ' || key
+)
+from unnest(array['revoked', 'expired', 'unknown']) key;
 select throws_ok(
   $$select pg_temp.send_request(p_tenant_id => ' ', p_ts => array[now()])$$,
   'PT404', 'There is no tenant  ', 'a blank tenant is refused'
@@ -84,12 +77,6 @@ reset role;
 select is(
   (select count(*)::integer from logloom_private.queue),
   1, 'a refused call leaves nothing in the queue'
-);
-
-set local role authenticated;
-select throws_ok(
-  $$select public.ingest_text('{"p_tenant_id": "acme", "p_ts": [null]}')$$,
-  '42501', null, 'a user cannot call ingest_text directly'
 );
 
 select * from finish();

@@ -45,30 +45,22 @@ select is(
 
 -- There are more days than a search opens at once.
 select is(
-  pg_temp.messages(
-    (public.search_logs('', '1970-01-01', (now() + interval '1 hour')::text, 1000)).logs
-  ),
+  pg_temp.messages((public.search_logs('', '1970-01-01', 'now+1h', 1000)).logs),
   (select string_agg(d::text, ' ' order by d) from generate_series(0, 150) d),
   'all days are searched, newest first'
 );
 select is(
-  pg_temp.messages(
-    (public.search_logs(
-      '', '1970-01-01', (now() + interval '1 hour')::text, 1000, null, 'asc'
-    )).logs
-  ),
+  pg_temp.messages((public.search_logs('', '1970-01-01', 'now+1h', 1000, null, 'asc')).logs),
   (select string_agg(d::text, ' ' order by d desc) from generate_series(0, 150) d),
   'or oldest first'
 );
 select is(
-  (select s.value from public.log_stats(
-    'msg:* | count()', '1970-01-01', (now() + interval '1 hour')::text
-  ) s),
+  (select s.value from public.log_stats('msg:* | count()', '1970-01-01', 'now+1h') s),
   151::double precision, 'their records are counted'
 );
 select is(
   (select s.values ->> 'max(ts)' from public.log_stats(
-    'msg:7 | min(ts), max(ts)', '1970-01-01', (now() + interval '1 hour')::text
+    'msg:7 | min(ts), max(ts)', '1970-01-01', 'now+1h'
   ) s),
   (select s.values ->> 'max(ts)' from public.log_stats(
     'msg:7 | min(ts), max(ts)', pg_temp.day(8)::text, pg_temp.day(6)::text
@@ -76,13 +68,11 @@ select is(
   'aggregated'
 );
 select is(
-  (public.log_histogram('msg:*', '1970-01-01', (now() + interval '1 hour')::text, 10)).total,
+  (public.log_histogram('msg:*', '1970-01-01', 'now+1h', 10)).total,
   151::bigint, 'shown in a histogram'
 );
 select is(
-  (select f.count from public.list_log_fields(
-    '', '1970-01-01', (now() + interval '1 hour')::text
-  ) f where f.field = 'msg'),
+  (select f.count from public.list_log_fields('', '1970-01-01', 'now+1h') f where f.field = 'msg'),
   151::bigint, 'and sampled for their fields'
 );
 
@@ -99,8 +89,7 @@ declare
 begin
   loop
     v_page := public.search_logs(
-      'msg:1*', pg_temp.day(40)::text, (now() + interval '1 hour')::text, 1000,
-      v_page.next_cursor, p_order
+      'msg:1*', pg_temp.day(40)::text, 'now+1h', 1000, v_page.next_cursor, p_order
     );
     v_pages := v_pages || coalesce(pg_temp.messages(v_page.logs), '');
     exit when v_page.next_cursor is null;
@@ -122,7 +111,7 @@ select pg_temp.act_as_postgres();
 update logloom_private.settings set search_page_time = '1 hour';
 select pg_temp.act_as_user('acme', 'alice');
 select is(
-  pg_temp.messages((public.search_logs('', '1970-01-01', (now() + interval '1 hour')::text)).logs),
+  pg_temp.messages((public.search_logs('', '1970-01-01', 'now+1h')).logs),
   '0 1 2 50 120', 'all records are found'
 );
 
@@ -130,7 +119,7 @@ select pg_temp.act_as_postgres();
 update logloom.plans set retention_days_default = 7 where plan_id = 'free';
 select pg_temp.act_as_user('acme', 'alice');
 select is(
-  pg_temp.messages((public.search_logs('', '1970-01-01', (now() + interval '1 hour')::text)).logs),
+  pg_temp.messages((public.search_logs('', '1970-01-01', 'now+1h')).logs),
   '0 1 2', 'records past the retention are not shown, deleted or not'
 );
 select throws_ok(
@@ -138,7 +127,7 @@ select throws_ok(
   'not by its id either'
 );
 select is(
-  (public.log_histogram('', '1970-01-01', (now() + interval '1 hour')::text, 10)).total, 3::bigint,
+  (public.log_histogram('', '1970-01-01', 'now+1h', 10)).total, 3::bigint,
   'nor counted'
 );
 

@@ -49,10 +49,7 @@ select is(
   (select count(*)::integer from logloom_private.queue), 0, 'a large slot is emptied at once'
 );
 
-select pg_temp.fill_and_move(2);
-select pg_temp.fill_and_move(2);
-select pg_temp.fill_and_move(2);
-select pg_temp.fill_and_move(2);
+select pg_temp.fill_and_move(2) from generate_series(1, 4);
 select is(
   (select count(*)::integer from logloom_private.queue), 4,
   'slots that were not emptied take more batches'
