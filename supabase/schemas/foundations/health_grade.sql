@@ -2,23 +2,16 @@
 -- or are empty. Health is public, so reasons contain no text of a tenant.
 create function logloom_private.health_grade(p_unhealthy text, p_degraded text)
 returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return jsonb_strip_nulls(
-    jsonb_build_object(
-      'status', case
-        when p_unhealthy <> '' then 'unhealthy'
-        when p_degraded <> '' then 'degraded'
-        else 'healthy'
-      end,
-      'reason', nullif(concat_ws('; ', p_unhealthy, nullif(p_degraded, '')), '')
-    )
-  );
-end;
-$$;
+language sql
+stable
+return jsonb_strip_nulls(jsonb_build_object(
+  'status', case
+    when p_unhealthy <> '' then 'unhealthy'
+    when p_degraded <> '' then 'degraded'
+    else 'healthy'
+  end,
+  'reason', nullif(concat_ws('; ', p_unhealthy, nullif(p_degraded, '')), '')
+));
 
 -- Returns how long ago p_at was. Infinity if p_at is null, or in the future because the clock was
 -- set back.

@@ -259,14 +259,9 @@ create function logloom_private.hint_at(
   p_suggestion text
 )
 returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return jsonb_build_array(jsonb_build_object(
-    'position', greatest(strpos(p_query_dsl, p_part), 1), 'message', p_message,
-    'suggestion', p_suggestion
-  ));
-end;
-$$;
+language sql
+stable
+return jsonb_build_array(jsonb_build_object(
+  'position', greatest(strpos(p_query_dsl, p_part), 1), 'message', p_message,
+  'suggestion', p_suggestion
+));

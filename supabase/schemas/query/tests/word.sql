@@ -31,10 +31,3 @@ begin
   return p_state;
 end;
 $$;
-
--- Uses the template of contains: a text that has the word also contains its letters.
-create function logloom_private.word_template(p_values jsonb)
-returns jsonb
-language sql
-immutable
-return logloom_private.contains_template(p_values) || '{"decides": false}';
