@@ -265,13 +265,14 @@ for (const [n, hidden] of scopes.entries()) {
   Deno.test(`hidden values change no answer, ${hidden.fields}, seed ${seed + n}`, async () => {
     const rows = await compareSets(hidden, false, seed + n);
     const blocks = await compareSets(hidden, true, seed + n);
-    rows.forEach(({ call, answer }, at) =>
+    rows.calls.forEach((call, n) => {
+      const [ofRows, ofBlocks] = [rows, blocks].map(({ scoped: [answers] }) => answers[n]);
       deepStrictEqual(
-        [answer.comparable, answer.begins],
-        [blocks[at].answer.comparable, blocks[at].answer.begins],
+        [ofRows.comparable, ofRows.begins],
+        [ofBlocks.comparable, ofBlocks.begins],
         `rows and blocks: ${call[0]} ${call[1].p_query_dsl}`,
-      )
-    );
+      );
+    });
   });
 }
 
@@ -291,11 +292,6 @@ function kept(answer: string): Kept {
 
 function digestOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
-}
-
-interface Answer {
-  readonly call: Call;
-  readonly answer: Kept;
 }
 
 /** The calls, and the answers for both sets. */
@@ -365,8 +361,9 @@ async function askOfSets(hidden: Hidden, sealed: boolean, seed: number): Promise
   return asked;
 }
 
-async function compareSets(hidden: Hidden, sealed: boolean, seed: number): Promise<Answer[]> {
-  const { naming, calls, scoped, open, lists } = await askOfSets(hidden, sealed, seed);
+async function compareSets(hidden: Hidden, sealed: boolean, seed: number): Promise<Asked> {
+  const asked = await askOfSets(hidden, sealed, seed);
+  const { naming, calls, scoped, open, lists } = asked;
   calls.forEach((call, n) =>
     deepStrictEqual(scoped[0][n], scoped[1][n], `${call[0]} ${call[1].p_query_dsl}`)
   );
@@ -397,7 +394,7 @@ async function compareSets(hidden: Hidden, sealed: boolean, seed: number): Promi
     ok(differing >= naming.length * 0.9, "the sets are too similar");
     deepStrictEqual(listingCalls.filter((_, n) => !differ(naming.length + n)), []);
   }
-  return calls.map((call, n) => ({ call, answer: scoped[0][n] }));
+  return asked;
 }
 
 /** Returns the name and value of an item of a list. */

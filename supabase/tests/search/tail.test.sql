@@ -6,15 +6,16 @@ select plan(36);
 -- The test sets write_seq, so that it knows the write sequences.
 select setval('logloom_private.write_seq', 999998) \g /dev/null
 
-create function pg_temp.tail(p_query_dsl text, p_cursor text, p_limit integer default null)
+create temp table seen (name text primary key, messages text, cursor text, more boolean);
+grant select, insert on seen to public;
+-- Reads on from a page that was seen; without one, from now.
+create function pg_temp.tail(p_query_dsl text, p_seen text, p_limit integer default null)
 returns table (messages text, cursor text, more boolean)
 language sql
 as $$
   select pg_temp.messages(t.logs), t.next_cursor, t.more
-  from public.tail_logs(p_query_dsl, p_cursor, p_limit) t
+  from public.tail_logs(p_query_dsl, (select cursor from seen where name = p_seen), p_limit) t
 $$;
-create temp table seen (name text primary key, messages text, cursor text, more boolean);
-grant select, insert on seen to public;
 grant execute on function pg_temp.tail(text, text, integer) to public;
 
 select pg_temp.act_as_user('acme', 'alice');
@@ -32,12 +33,10 @@ select results_eq(
   $$select messages, more from seen where name = 'start'$$, $$values (null::text, false)$$,
   'without a cursor no records'
 );
-select is(t.messages, 'old', 'a cursor from before the first record')
-from seen s, pg_temp.tail('', s.cursor) t where s.name = 'empty';
-select is(t.messages, null, 'nothing new')
-from seen s, pg_temp.tail('', s.cursor) t where s.name = 'start';
+select is((pg_temp.tail('', 'empty')).messages, 'old', 'a cursor from before the first record');
+select is((pg_temp.tail('', 'start')).messages, null, 'nothing new');
 select is(pg_temp.parts_of(t.cursor), pg_temp.parts_of(s.cursor), 'and the position stays')
-from seen s, pg_temp.tail('', s.cursor) t where s.name = 'start';
+from seen s, pg_temp.tail('', s.name) t where s.name = 'start';
 
 select pg_temp.act_as_postgres();
 select pg_temp.add_records($$[
@@ -49,30 +48,23 @@ select pg_temp.add_records($$[
 ]$$, 7);
 select pg_temp.add_records('[{"msg": "e", "level": "error"}]', 8);
 select pg_temp.act_as_user('acme', 'alice');
-insert into seen
-select 'all', t.* from seen s, pg_temp.tail('', s.cursor) t where s.name = 'start';
+insert into seen select 'all', * from pg_temp.tail('', 'start');
 select results_eq(
   $$select messages, more from seen where name = 'all'$$, $$values ('a b c d e', false)$$,
   'in the order of write_seq, also late events'
 );
-select is(t.messages, 'a c e', 'only matching records')
-from seen s, pg_temp.tail('level:error', s.cursor) t where s.name = 'start';
-select is(t.messages, null, 'none twice')
-from seen s, pg_temp.tail('', s.cursor) t where s.name = 'all';
-insert into seen
-select 'none', t.* from seen s, pg_temp.tail('msg:nothing', s.cursor) t where s.name = 'start';
+select is((pg_temp.tail('level:error', 'start')).messages, 'a c e', 'only matching records');
+select is((pg_temp.tail('', 'all')).messages, null, 'none twice');
+insert into seen select 'none', * from pg_temp.tail('msg:nothing', 'start');
 select is(
   (select pg_temp.parts_of(cursor) from seen where name = 'none'),
   (select pg_temp.parts_of(cursor) from seen where name = 'all'),
   'the position moves on without matches, too'
 );
 
-insert into seen
-select 'page 1', t.* from seen s, pg_temp.tail('', s.cursor, 2) t where s.name = 'start';
-insert into seen
-select 'page 2', t.* from seen s, pg_temp.tail('', s.cursor, 2) t where s.name = 'page 1';
-insert into seen
-select 'page 3', t.* from seen s, pg_temp.tail('', s.cursor, 2) t where s.name = 'page 2';
+insert into seen select 'page 1', * from pg_temp.tail('', 'start', 2);
+insert into seen select 'page 2', * from pg_temp.tail('', 'page 1', 2);
+insert into seen select 'page 3', * from pg_temp.tail('', 'page 2', 2);
 select results_eq(
   $$select messages, more from seen where name like 'page _' order by name$$,
   $$values ('a b', true), ('c d', true), ('e', false)$$,
@@ -83,10 +75,8 @@ select is(
   (select pg_temp.parts_of(cursor) from seen where name = 'all'),
   'the last page ends where a single page would'
 );
-insert into seen
-select 'in a step', t.* from seen s, pg_temp.tail('', s.cursor, 1) t where s.name = 'start';
-select is(t.messages, 'b c', 'a page may end within a step')
-from seen s, pg_temp.tail('', s.cursor, 2) t where s.name = 'in a step';
+insert into seen select 'in a step', * from pg_temp.tail('', 'start', 1);
+select is((pg_temp.tail('', 'in a step', 2)).messages, 'b c', 'a page may end within a step');
 
 select pg_temp.act_as_postgres();
 select logloom_private.compact_log_counts();
@@ -96,10 +86,8 @@ select is(
   'one write_seq is kept for each day'
 );
 select pg_temp.act_as_user('acme', 'alice');
-select is(t.messages, 'a b c d e', 'an old cursor still finds all')
-from seen s, pg_temp.tail('', s.cursor) t where s.name = 'start';
-select is(t.messages, 'old a b c d e', 'and so does the oldest')
-from seen s, pg_temp.tail('', s.cursor) t where s.name = 'empty';
+select is((pg_temp.tail('', 'start')).messages, 'a b c d e', 'an old cursor still finds all');
+select is((pg_temp.tail('', 'empty')).messages, 'old a b c d e', 'and so does the oldest');
 
 select pg_temp.act_as_postgres();
 select is(
@@ -126,12 +114,14 @@ select is(
 );
 select pg_temp.act_as_user('acme', 'alice');
 
-select is(t.messages, null, 'a cursor from the future finds nothing until then')
-from seen s, pg_temp.tail('', pg_temp.cursor_of('tail', '999999')) t where s.name = 'all';
+select is(
+  pg_temp.messages((public.tail_logs('', pg_temp.cursor_of('tail', '999999'))).logs), null,
+  'a cursor from the future finds nothing until then'
+);
 
 -- Write sequences are global: they would show when other tenants send.
 select isnt(t.cursor, s.cursor, 'two cursors of one position differ')
-from seen s, pg_temp.tail('', s.cursor) t where s.name = 'all';
+from seen s, pg_temp.tail('', s.name) t where s.name = 'all';
 select is(
   array_agg(distinct length(pg_temp.cursor_of('tail', n))), '{171}',
   'all cursors have the same length'
