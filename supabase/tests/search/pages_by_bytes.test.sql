@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(19);
+select plan(18);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
 update logloom_private.settings set max_page_bytes = 20000 where singleton;
@@ -52,36 +52,26 @@ returns void
 language plpgsql
 as $$
 declare
-  v_page public.logloom_log_page;
-  v_cursor text;
+  v_logs public.logloom_log_record[];
+  v_cursor text := case p_order when 'tail' then pg_temp.cursor_of('tail', '1') end;
+  v_ends boolean;
 begin
   for v_at in 1..500 loop
-    v_page := public.search_logs(
-      p_query, '2026-11-02T00:00:00Z', '2026-11-03T00:00:00Z', p_limit, v_cursor, p_order
-    );
+    if p_order = 'tail' then
+      select t.logs, t.next_cursor, not t.more
+      into v_logs, v_cursor, v_ends
+      from public.tail_logs(p_query, v_cursor, p_limit) t;
+    else
+      select p.logs, p.next_cursor, p.next_cursor is null
+      into v_logs, v_cursor, v_ends
+      from public.search_logs(
+        p_query, '2026-11-02T00:00:00Z', '2026-11-03T00:00:00Z', p_limit, v_cursor, p_order
+      ) p;
+    end if;
     insert into walks
     select p_name, v_at, l.n, (l.l).id, octet_length(to_json(l.l)::text)
-    from (select l, row_number() over () as n from unnest(v_page.logs) l) l;
-    v_cursor := v_page.next_cursor;
-    exit when v_cursor is null;
-  end loop;
-end;
-$$;
-create function pg_temp.walk_tail(p_name text, p_query text, p_limit integer)
-returns void
-language plpgsql
-as $$
-declare
-  v_page public.logloom_log_tail;
-  v_cursor text := pg_temp.cursor_of('tail', '1');
-begin
-  for v_at in 1..500 loop
-    v_page := public.tail_logs(p_query, v_cursor, p_limit);
-    insert into walks
-    select p_name, v_at, l.n, (l.l).id, octet_length(to_json(l.l)::text)
-    from (select l, row_number() over () as n from unnest(v_page.logs) l) l;
-    v_cursor := v_page.next_cursor;
-    exit when not v_page.more;
+    from (select l, row_number() over () as n from unnest(v_logs) l) l;
+    exit when v_ends;
   end loop;
 end;
 $$;
@@ -95,17 +85,20 @@ $$;
 grant execute on all functions in schema pg_temp to public;
 
 select pg_temp.act_as_user('acme', 'alice');
-select pg_temp.walk('desc ' || l, '', 'desc', l) from unnest(array[1, 7, 1000]) l \g /dev/null
-select pg_temp.walk('asc ' || l, '', 'asc', l) from unnest(array[1, 7, 1000]) l \g /dev/null
+select pg_temp.walk(o || ' ' || l, '', o, l)
+from unnest(array['desc', 'asc', 'tail']) o, unnest(array[1, 7, 1000]) l \g /dev/null
 select pg_temp.walk('filter', 'any:x', 'desc', 1000) \g /dev/null
 select pg_temp.walk('stages', '| json attrs.doc', 'desc', 1000) \g /dev/null
-select pg_temp.walk_tail('tail ' || l, '', l) from unnest(array[1, 7, 1000]) l \g /dev/null
 
 select is(
-  pg_temp.walked('desc ' || l),
-  (select array_agg(e.n order by e.ts desc, e.id desc) from expected e),
-  'newest first, each once, pages of ' || l
-) from unnest(array[1, 7, 1000]) l;
+  pg_temp.walked(c.name), (select array_agg(e.n order by e.ts desc, e.id desc) from expected e),
+  'newest first, each once, ' || c.pages
+)
+from (
+  values
+    ('desc 1', 'pages of 1'), ('desc 7', 'pages of 7'), ('desc 1000', 'pages of 1000'),
+    ('filter', 'with a filter'), ('stages', 'with a stage that adds attributes')
+) c (name, pages);
 select is(
   pg_temp.walked('asc ' || l), (select array_agg(e.n order by e.ts, e.id) from expected e),
   'oldest first, each once, pages of ' || l
@@ -114,14 +107,6 @@ select is(
   pg_temp.walked('tail ' || l), (select array_agg(e.n order by e.write_seq, e.id) from expected e),
   'in the order of write_seq, each once, pages of ' || l
 ) from unnest(array[1, 7, 1000]) l;
-select is(
-  pg_temp.walked('filter'), (select array_agg(e.n order by e.ts desc, e.id desc) from expected e),
-  'with a filter'
-);
-select is(
-  pg_temp.walked('stages'), (select array_agg(e.n order by e.ts desc, e.id desc) from expected e),
-  'with a stage that adds attributes'
-);
 select is(
   (
     select count(*)
@@ -209,11 +194,6 @@ select is(
     limit 1
   ),
   true, 'a record larger than a page is cut'
-);
--- Cut records are on their page, too.
-select is(
-  (select count(distinct w.id) from walks w where w.name = 'desc 1000'), 120::bigint,
-  'no record is missing'
 );
 
 select * from finish();
