@@ -20,15 +20,8 @@ create temp table kept as select r.* from pg_temp.all_records() r;
 
 create function pg_temp.block()
 returns logloom_private.blocks
-language plpgsql
-as $$
-declare
-  v_block logloom_private.blocks;
-begin
-  select c.* into v_block from logloom_private.blocks c where c.tenant_id = 'acme';
-  return v_block;
-end;
-$$;
+language sql
+as $$ select c from logloom_private.blocks c where c.tenant_id = 'acme' $$;
 
 -- Returns a different value of the same type.
 create function pg_temp.another(p_type regtype)
@@ -101,19 +94,16 @@ select results_eq(
 select is(logloom_private.rewrite_step(), false, 'no block is of an older format');
 create function pg_temp.make_older()
 returns void
-language plpgsql
+language sql
 as $$
-begin
-  update logloom_private.blocks c set format = 0 where c.tenant_id = 'acme';
   update logloom_private.blocks c
-  set checksum = (
-    select logloom_private.block_checksum(
-      pg_temp.block(),
+  set
+    format = 0,
+    checksum = logloom_private.block_checksum(
+      jsonb_populate_record(c, '{"format": 0}'),
       array(select k from logloom_private.block_columns k where k.block_id = c.block_id)
     )
-  )
-  where c.tenant_id = 'acme';
-end;
+  where c.tenant_id = 'acme'
 $$;
 select pg_temp.make_older();
 select throws_ok(

@@ -55,8 +55,10 @@ language plpgsql
 as $$
 declare
   v_query logloom_private.compiled_query;
+  v_scan logloom_private.compiled_query;
+  v_counted_sql text;
+  v_scanned_sql text;
   v_from timestamptz;
-  v_by_counts boolean;
 begin
   for i in 1..p_rounds loop
     v_from := now() - random() * interval '2 hours';
@@ -69,25 +71,24 @@ begin
     end if;
     for query_dsl in select q.query_dsl from queries q loop
       v_query := logloom_private.compile_query(query_dsl);
-      execute 'select string_agg(r::text, '';'') from ('
-        || logloom_private.log_stats_sql('acme', v_query, ts_range, 1000) || ') r'
-      into counted;
-      execute 'select string_agg(r::text, '';'') from ('
-        || logloom_private.log_stats_sql('acme', pg_temp.by_scan(v_query), ts_range, 1000) || ') r'
-      into scanned;
-      if counted is distinct from scanned then
-        return next;
-      end if;
-      execute 'select string_agg(r::text, '';'') from ('
-        || logloom_private.log_histogram_sql('acme', v_query, ts_range, 300) || ') r'
-      into counted;
-      execute 'select string_agg(r::text, '';'') from ('
-        || logloom_private.log_histogram_sql('acme', pg_temp.by_scan(v_query), ts_range,
-          300) || ') r'
-      into scanned;
-      if counted is distinct from scanned then
-        return next;
-      end if;
+      v_scan := pg_temp.by_scan(v_query);
+      for v_counted_sql, v_scanned_sql in
+        values
+          (
+            logloom_private.log_stats_sql('acme', v_query, ts_range, 1000),
+            logloom_private.log_stats_sql('acme', v_scan, ts_range, 1000)
+          ),
+          (
+            logloom_private.log_histogram_sql('acme', v_query, ts_range, 300),
+            logloom_private.log_histogram_sql('acme', v_scan, ts_range, 300)
+          )
+      loop
+        execute 'select string_agg(r::text, '';'') from (' || v_counted_sql || ') r' into counted;
+        execute 'select string_agg(r::text, '';'') from (' || v_scanned_sql || ') r' into scanned;
+        if counted is distinct from scanned then
+          return next;
+        end if;
+      end loop;
     end loop;
   end loop;
 end;
