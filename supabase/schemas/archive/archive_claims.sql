@@ -7,10 +7,7 @@ return interval '24 hours';
 
 -- Claims the next work on the bucket: check the set-up, adopt a newer file, read a note, delete
 -- objects, or compare keys. Returns null if nothing is due.
-create function logloom_private.claim_bucket_work(
-  p_settings logloom_private.settings,
-  p_expires_at timestamptz
-)
+create function logloom_private.claim_bucket_work(p_settings logloom_private.settings)
 returns jsonb
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -60,10 +57,8 @@ begin
       return null;
     end if;
   end if;
-  insert into logloom_private.archive_claims (tenant_id, kind, part_id, object_key, expires_at)
-  values (
-    '', v_work ->> 'kind', (v_work ->> 'part_id')::uuid, v_work ->> 'key', p_expires_at
-  )
+  insert into logloom_private.archive_claims (tenant_id, kind, part_id, object_key)
+  values ('', v_work ->> 'kind', (v_work ->> 'part_id')::uuid, v_work ->> 'key')
   on conflict do nothing
   returning v_work || jsonb_build_object('claim_id', claim_id) into v_work;
   return v_work;
@@ -73,7 +68,7 @@ $$;
 -- Claims the next file that an erasure must check, or its note: a file in the bucket that says what
 -- was erased. The note is written before the first check and, if files were emptied, after the
 -- last. Returns null if nothing is due.
-create function logloom_private.claim_erasure(p_expires_at timestamptz)
+create function logloom_private.claim_erasure()
 returns jsonb
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -116,10 +111,8 @@ begin
       and (v_erasure.position_number = 0 or v_part.part_id is null)
     then
       v_note := logloom_private.erasure_note(v_erasure);
-      insert into logloom_private.archive_claims (
-        tenant_id, kind, run_id, object_key, expires_at
-      )
-      values (v_erasure.tenant_id, 'note', v_erasure.run_id, v_note.key, p_expires_at)
+      insert into logloom_private.archive_claims (tenant_id, kind, run_id, object_key)
+      values (v_erasure.tenant_id, 'note', v_erasure.run_id, v_note.key)
       returning claim_id into v_claim_id;
       return jsonb_build_object(
         'kind', 'note', 'claim_id', v_claim_id, 'key', v_note.key, 'note', v_note.note
@@ -134,12 +127,8 @@ begin
     v_new_key := logloom_private.archive_key(
       jsonb_populate_record(v_part, jsonb_build_object('generation', v_part.generation + 1))
     );
-    insert into logloom_private.archive_claims (
-      tenant_id, kind, part_id, run_id, object_key, expires_at
-    )
-    values (
-      v_erasure.tenant_id, 'erase', v_part.part_id, v_erasure.run_id, v_new_key, p_expires_at
-    )
+    insert into logloom_private.archive_claims (tenant_id, kind, part_id, run_id, object_key)
+    values (v_erasure.tenant_id, 'erase', v_part.part_id, v_erasure.run_id, v_new_key)
     returning claim_id into v_claim_id;
     return logloom_private.archive_part_work(v_part)
       || jsonb_build_object('kind', 'erase', 'claim_id', v_claim_id, 'new_key', v_new_key);
@@ -149,7 +138,7 @@ end;
 $$;
 
 -- Claims the next file to restore. Returns null if there is none.
-create function logloom_private.claim_restore(p_expires_at timestamptz)
+create function logloom_private.claim_restore()
 returns jsonb
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -193,10 +182,8 @@ begin
       );
       continue;
     end if;
-    insert into logloom_private.archive_claims (tenant_id, kind, part_id, run_id, expires_at)
-    values (
-      v_restore.tenant_id, 'restore', v_part.part_id, v_restore.restore_id, p_expires_at
-    )
+    insert into logloom_private.archive_claims (tenant_id, kind, part_id, run_id)
+    values (v_restore.tenant_id, 'restore', v_part.part_id, v_restore.restore_id)
     returning claim_id into v_claim_id;
     return logloom_private.archive_part_work(v_part)
       || jsonb_build_object('kind', 'restore', 'claim_id', v_claim_id);
@@ -207,7 +194,7 @@ $$;
 
 -- Claims the next file to write, with its records as columns. Returns null if there is none, or if
 -- reading its records took too long.
-create function logloom_private.claim_write(p_expires_at timestamptz)
+create function logloom_private.claim_write()
 returns json
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -250,25 +237,23 @@ begin
     exit when v_records is not null;
     perform logloom_private.end_archive_pass(v_pass);
   end loop;
-  v_part.part_id := gen_random_uuid();
-  v_part.tenant_id := v_pass.tenant_id;
-  v_part.first_day := v_pass.first_day;
-  v_part.last_day := v_pass.last_day;
-  v_part.generation := 1;
+  v_part := jsonb_populate_record(
+    v_part, to_jsonb(v_pass) || jsonb_build_object('part_id', gen_random_uuid(), 'generation', 1)
+  );
   insert into logloom.archive_parts (
     part_id, tenant_id, first_day, last_day, write_seq, object_key, status
   )
   values (
-    v_part.part_id, v_pass.tenant_id, v_pass.first_day, v_pass.last_day, v_pass.write_seq,
+    v_part.part_id, v_part.tenant_id, v_part.first_day, v_part.last_day, v_part.write_seq,
     logloom_private.archive_key(v_part), 'draft'
   )
   returning * into v_part;
   insert into logloom_private.archive_claims (
-    tenant_id, kind, part_id, object_key, records, first_ts, last_ts, last_id, expires_at
+    tenant_id, kind, part_id, object_key, records, first_ts, last_ts, last_id
   )
   select
     v_pass.tenant_id, 'write', v_part.part_id, v_part.object_key, count(*), min(r.ts), max(r.ts),
-    (array_agg(r.id order by r.ts desc, r.id desc))[1], p_expires_at
+    (array_agg(r.id order by r.ts desc, r.id desc))[1]
   from unnest(v_records) r
   returning * into v_claim;
   return json_build_object(

@@ -96,7 +96,6 @@ begin
     select p_claim.tenant_id, e.object_key, 'erased' from earlier e
     on conflict (object_key) do nothing;
   end if;
-  delete from logloom_private.archive_claims c where c.claim_id = p_claim.claim_id;
   if v_erasure.parts_through is not null then
     perform logloom_private.end_archive_erasure(p_claim.run_id);
   end if;

@@ -88,9 +88,6 @@ as $$
 -- definer because no API role reads records or changes the archive
 declare
   v_settings logloom_private.settings;
-  -- Longer than any file takes. After this time another call takes over the work.
-  v_expires_at constant timestamptz := clock_timestamp() + interval '5 minutes';
-  v_claim logloom_private.archive_claims;
   v_work json;
 begin
   perform logloom_private.require_own_project();
@@ -100,12 +97,10 @@ begin
   select s.* into v_settings from logloom_private.settings s;
   -- Makes one claim at a time, because making a claim reads a lot.
   perform pg_advisory_xact_lock(logloom_private.lock_key('archive'));
-  for v_claim in
-    select c.* from logloom_private.archive_claims c where c.expires_at < clock_timestamp()
-  loop
-    perform logloom_private.release_archive_claim(v_claim, null);
-  end loop;
-  v_work := logloom_private.claim_bucket_work(v_settings, v_expires_at);
+  perform logloom_private.release_archive_claim(c, null)
+  from logloom_private.archive_claims c
+  where c.expires_at < clock_timestamp();
+  v_work := logloom_private.claim_bucket_work(v_settings);
   if v_work is null and (
     select b.problem is null and b.bucket = v_settings.archive_bucket
       and b.prefix = v_settings.archive_prefix
@@ -115,9 +110,8 @@ begin
     from logloom_private.archive_bucket b
   ) then
     v_work := coalesce(
-      logloom_private.claim_restore(v_expires_at)::json,
-      logloom_private.claim_erasure(v_expires_at)::json,
-      logloom_private.claim_write(v_expires_at)
+      logloom_private.claim_restore()::json, logloom_private.claim_erasure()::json,
+      logloom_private.claim_write()
     );
   end if;
   if v_work is null then

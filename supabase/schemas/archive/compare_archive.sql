@@ -12,12 +12,10 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_settings logloom_private.settings;
   v_after text;
   v_restored_at timestamptz;
   v_through constant text := p_page ->> 'through';
 begin
-  select s.* into v_settings from logloom_private.settings s;
   select coalesce(b.compared_through, ''), b.restored_at into v_after, v_restored_at
   from logloom_private.archive_bucket b;
   update logloom.archive_parts p
@@ -44,7 +42,9 @@ begin
     and not exists (
       select from logloom.archive_parts x where k.key in (x.object_key, x.newer_key)
     )
-    and k.key like format('%s/v1/tenant=%%', v_settings.archive_prefix)
+    and k.key like (
+      select format('%s/v1/tenant=%%', s.archive_prefix) from logloom_private.settings s
+    )
   on conflict (object_key) do nothing;
   update logloom.archive_parts p
   set status = case when p.status = 'verified' then 'missing' else 'verified' end
@@ -106,12 +106,8 @@ returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_claim logloom_private.archive_claims;
 begin
-  for v_claim in select c.* from logloom_private.archive_claims c loop
-    perform logloom_private.release_archive_claim(v_claim, null);
-  end loop;
+  perform logloom_private.release_archive_claim(c, null) from logloom_private.archive_claims c;
   update logloom_private.archive_bucket b
   set checked_at = null, planned_at = null, planned_through = null, compared_at = null,
     compared_through = null, restored_at = clock_timestamp()
@@ -125,16 +121,12 @@ returns table (object_key text, tenant_id text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_claim logloom_private.archive_claims;
 begin
   perform pg_advisory_xact_lock(logloom_private.lock_key('archive'));
   delete from logloom_private.archive_passes p where true;
-  for v_claim in
-    select c.* from logloom_private.archive_claims c where c.kind <> 'delete'
-  loop
-    perform logloom_private.release_archive_claim(v_claim, null);
-  end loop;
+  perform logloom_private.release_archive_claim(c, null)
+  from logloom_private.archive_claims c
+  where c.kind <> 'delete';
   update logloom.archive_restores r
   set status = 'failed', error = p_reason, finished_at = clock_timestamp()
   where r.status in ('queued', 'running');

@@ -32,7 +32,6 @@ begin
   set position_ts = p_claim.last_ts, position_id = p_claim.last_id, failures = 0, error = null,
     next_attempt_at = clock_timestamp()
   where p.tenant_id = p_claim.tenant_id;
-  delete from logloom_private.archive_claims c where c.claim_id = p_claim.claim_id;
 end;
 $$;
 
@@ -82,7 +81,6 @@ begin
     records = e.records + coalesce(v_part.records - v_left, 0),
     parts = e.parts + (coalesce(v_left < v_part.records, false))::integer
   where e.run_id = p_claim.run_id;
-  delete from logloom_private.archive_claims c where c.claim_id = p_claim.claim_id;
   perform logloom_private.end_archive_erasure(p_claim.run_id);
 end;
 $$;
@@ -108,11 +106,9 @@ begin
   where r.restore_id = p_claim.run_id and r.status in ('queued', 'running')
   for update;
   if v_restore.restore_id is null or v_part.part_id is null then
-    delete from logloom_private.archive_claims c where c.claim_id = p_claim.claim_id;
     return;
   elsif p_details ->> 'missing' = 'true' then
     update logloom.archive_parts p set status = 'missing' where p.part_id = v_part.part_id;
-    delete from logloom_private.archive_claims c where c.claim_id = p_claim.claim_id;
     return;
   elsif logloom_private.was_erased_since(
     p_claim.tenant_id, p_claim.claimed_at, v_part.first_ts, v_part.last_ts
@@ -128,7 +124,6 @@ begin
     records = r.records + v_records, bytes = r.bytes + v_part.bytes, failures = 0, error = null,
     next_attempt_at = clock_timestamp()
   where r.restore_id = v_restore.restore_id;
-  delete from logloom_private.archive_claims c where c.claim_id = p_claim.claim_id;
 end;
 $$;
 
@@ -162,7 +157,6 @@ begin
     when 'recall' then
       perform logloom_private.settle_recall(p_claim, p_details);
   end case;
-  delete from logloom_private.archive_claims c where c.claim_id = p_claim.claim_id;
 end;
 $$;
 
@@ -185,10 +179,9 @@ declare
 begin
   -- While this lock is held, no erasure continues and no block is written or deleted.
   perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
-  select c.* into v_claim
-  from logloom_private.archive_claims c
+  delete from logloom_private.archive_claims c
   where c.claim_id = p_claim_id
-  for update;
+  returning c.* into v_claim;
   if not found then
     return;
   elsif p_error is not null then

@@ -67,7 +67,8 @@ create table logloom_private.archive_claims (
   last_ts timestamptz,
   last_id uuid,
   claimed_at timestamptz not null default clock_timestamp(),
-  expires_at timestamptz not null,
+  -- Longer than any file takes. After this time another call takes over the work.
+  expires_at timestamptz not null default clock_timestamp() + interval '5 minutes',
   constraint archive_claims_kind_is_known check (
     kind in (
       'adopt', 'check', 'compare', 'delete', 'erase', 'note', 'recall', 'restore', 'write'
