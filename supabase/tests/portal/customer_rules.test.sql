@@ -2,23 +2,8 @@
 begin;
 \ir ../actors.psql
 \ir ../alerts/rounds.psql
+\ir sessions.psql
 select plan(67);
-
--- Returns the answer of an operation to the session of a customer, or its error.
-create function pg_temp.ask(p_who text, p_operation text, p_parameters jsonb default '{}')
-returns text
-language plpgsql
-as $$
-begin
-  perform pg_temp.act_as_service_role();
-  return public.read_logs(
-    (select encode(sha256(convert_to(m.token, 'UTF8')), 'hex') from made m where m.who = p_who),
-    p_operation, p_parameters
-  )::text;
-exception when others then
-  return concat_ws(' ', sqlstate, sqlerrm);
-end;
-$$;
 
 -- Creates a rule in the session of a customer. Returns its name, or the error.
 create function pg_temp.make(p_who text, p_name text, p_more jsonb default '{}')
@@ -45,17 +30,6 @@ language sql
 security definer
 as $$ select r.rule_id from logloom.alert_rules r where r.name = p_name $$;
 
--- Returns a member of each item of a list, in order.
-create function pg_temp.members(p_answer text, p_member text)
-returns text
-language sql
-as $$
-  select case when p_answer like '[%' then (
-    select coalesce(string_agg(e ->> p_member, ', ' order by e ->> p_member), 'nothing')
-    from jsonb_array_elements(p_answer::jsonb) e
-  ) else p_answer end
-$$;
-
 insert into logloom.tenant_members (tenant_id, user_id, role)
 values
   ('acme', 'alice', 'owner'), ('acme', 'ann', 'admin'), ('acme', 'mel', 'member'),
@@ -63,7 +37,7 @@ values
 insert into logloom.log_views (tenant_id, name, query_dsl, hidden_fields, created_by, shows_since)
 values ('acme', 'shop', 'level:error', '{attrs.secret}', 'alice', '2026-01-01');
 select pg_temp.act_as_user('acme', 'ann');
-create temp table made as
+insert into made
 select m.who, s.*
 from (
   values
@@ -80,7 +54,6 @@ select pg_temp.act_as_user('umbrella', 'olga');
 insert into made
 select 'elsewhere', s.*
 from public.create_log_portal_session(p_parts => '{alerts}', p_customer => '42') s;
-grant all on made to public;
 
 -- What a session creates is bound to it.
 select is(pg_temp.make(c.who, c.name, c.more), coalesce(c.message, c.name), c.who || c.more)

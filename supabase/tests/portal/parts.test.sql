@@ -2,36 +2,15 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
+\ir sessions.psql
 select plan(46);
 
--- Returns the answer of an operation to a token, or its error.
-create function pg_temp.ask(p_token text, p_operation text, p_parameters jsonb default '{}')
+-- Returns the actions of the audit events that a session finds, or its error.
+create function pg_temp.trail(p_who text, p_parameters jsonb default '{}')
 returns text
-language plpgsql
+language sql
 as $$
-begin
-  perform pg_temp.act_as_service_role();
-  return public.read_logs(
-    encode(sha256(convert_to(p_token, 'UTF8')), 'hex'), p_operation, p_parameters
-  )::text;
-exception when others then
-  return concat_ws(' ', sqlstate, sqlerrm);
-end;
-$$;
-
--- Returns the actions of the audit events that a token finds, or its error.
-create function pg_temp.trail(p_token text, p_parameters jsonb default '{}')
-returns text
-language plpgsql
-as $$
-declare
-  v_answer constant text := pg_temp.ask(p_token, 'list_audit_events', p_parameters);
-begin
-  return case when v_answer like '[%' then (
-    select coalesce(string_agg(e ->> 'action', ' ' order by e ->> 'action'), 'nothing')
-    from jsonb_array_elements(v_answer::jsonb) e
-  ) else v_answer end;
-end;
+  select pg_temp.members(pg_temp.ask(p_who, 'list_audit_events', p_parameters), 'action')
 $$;
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('other', 'pro');
@@ -79,8 +58,8 @@ create temp table parts as select p.part from logloom_private.portal_parts() p;
 grant all on parts to public;
 
 select pg_temp.act_as_user('acme', 'alice');
-create temp table made as
-select p.part as what, s.*
+insert into made
+select p.part, s.*
 from parts p
 cross join lateral public.create_log_portal_session(
   p_parts => array[p.part], p_customer => '42',
@@ -101,21 +80,20 @@ from public.create_log_portal_session(
     p_name => 'less', p_operations => '{search_logs,export_logs}'
   )).view_id
 ) s;
-grant all on made to public;
 
 -- The matrix: each operation, with each part.
 select pg_temp.act_as_service_role();
 create temp table called as
-select m.what, o.operation, pg_temp.ask(m.token, o.operation, '{}') as answer
+select m.who, o.operation, pg_temp.ask(m.who, o.operation) as answer
 from made m cross join unnest(logloom_private.operations()) o (operation);
 grant all on called to public;
 select is(
   (
     select string_agg(c.operation, ',' order by c.operation)
     from called c
-    where c.what = w.what and c.answer !~ '^PT403|^PT404 No such reading operation'
+    where c.who = w.who and c.answer !~ '^PT403|^PT404 No such reading operation'
   ),
-  w.operations, w.what || ': its operations are open, all others are refused'
+  w.operations, w.who || ': its operations are open, all others are refused'
 )
 from (
   values
@@ -137,7 +115,7 @@ from (
       'log_overview,log_series,log_stats,search_logs,tail_logs,validate_query'),
     ('two', 'get_error_group,list_audit_events,list_error_groups,validate_query'),
     ('in view', 'list_audit_events,search_logs')
-) w (what, operations);
+) w (who, operations);
 select is(
   array(
     select c.operation
@@ -152,36 +130,29 @@ select is(
 );
 
 -- The audit part shows what the customer did, and what was done to them.
-select is(pg_temp.trail(m.token), 'by.42 on.42', 'a customer''s audit events')
-from made m where m.what = 'audit';
-select is(pg_temp.trail(m.token), 'by.43 on.43', 'another customer''s')
-from made m where m.what = 'two';
-select is(pg_temp.trail(m.token, f.filter), f.found, f.filter::text)
-from made m
-cross join (
+select is(pg_temp.trail('audit'), 'by.42, on.42', 'a customer''s audit events');
+select is(pg_temp.trail('two'), 'by.43, on.43', 'another customer''s');
+select is(pg_temp.trail('audit', f.filter), f.found, f.filter::text)
+from (
   values
     ('{"p_actor": "43"}'::jsonb, 'nothing'),
     ('{"p_target": "43"}', 'nothing'),
     ('{"p_source": "logloom"}', 'nothing'),
     ('{"p_action": "on.*"}', 'on.42')
-) f (filter, found)
-where m.what = 'audit';
+) f (filter, found);
 select matches(
-  pg_temp.trail(m.token, jsonb_build_object('p_after', f.id)), '^PT400 ',
+  pg_temp.trail('audit', jsonb_build_object('p_after', f.id)), '^PT400 ',
   'a page cannot begin at a foreign event: ' || f.id
 )
-from made m
-cross join unnest('{018f0000-0000-7000-8000-00000000000c,018f0000-0000-7000-8000-00000000000e,
-  018f0000-0000-7000-8000-00000000000f}'::text[]) f (id)
-where m.what = 'audit';
+from unnest('{018f0000-0000-7000-8000-00000000000c,018f0000-0000-7000-8000-00000000000e,
+  018f0000-0000-7000-8000-00000000000f}'::text[]) f (id);
 select matches(
-  pg_temp.trail(m.token, '{"p_tenant_id": "other"}'), '^PT403 ', 'nor another tenant''s events'
-)
-from made m where m.what = 'audit';
+  pg_temp.trail('audit', '{"p_tenant_id": "other"}'), '^PT403 ', 'nor another tenant''s events'
+);
 
 -- The usage part shows the tenant's own counts against the host's limits.
 select is(
-  pg_temp.ask(m.token, 'get_tenant_usage', '{"p_services": 9}')::jsonb - 'month' - 'months'
+  pg_temp.ask('usage', 'get_tenant_usage', '{"p_services": 9}')::jsonb - 'month' - 'months'
     - 'days' - 'resets_at' - 'projected_events' - 'projected_bytes' #- '{services,0,day}',
   '{
     "tenant_id": "acme", "events": 300, "bytes": 6000, "monthly_events_limit": 1000,
@@ -190,27 +161,21 @@ select is(
     "services": [{"service": "of acme", "events": 300, "record_bytes": 6000}], "spans": null
   }',
   'usage without the plan''s limits, disk space and rules'
-)
-from made m where m.what = 'usage';
+);
 select matches(
-  pg_temp.ask(m.token, 'get_tenant_usage', '{"p_tenant_id": "other"}'), '^PT403 ',
+  pg_temp.ask('usage', 'get_tenant_usage', '{"p_tenant_id": "other"}'), '^PT403 ',
   'another tenant''s usage is refused'
-)
-from made m where m.what = 'usage';
+);
 
 -- The errors part makes groups of the session's own records.
 select is(
-  (
-    select string_agg(e ->> 'title', ', ')
-    from jsonb_array_elements(pg_temp.ask(m.token, 'list_error_groups')::jsonb) e
-  ),
+  pg_temp.members(pg_temp.ask('errors', 'list_error_groups'), 'title'),
   'declined of <*>', 'errors within the session''s query'
-)
-from made m where m.what = 'errors';
+);
 
 -- The dashboards part has shared ones with the mark, and the host's variables.
 select is(
-  pg_temp.ask(m.token, 'list_log_dashboards')::jsonb #- '{0,created_at}' #- '{0,updated_at}',
+  pg_temp.ask('dashboards', 'list_log_dashboards')::jsonb #- '{0,created_at}' #- '{0,updated_at}',
   jsonb_build_array(jsonb_build_object(
     'dashboard_id', b.dashboard_id, 'tenant_id', 'acme', 'name', 'shown', 'is_shared', true,
     'created_by', null, 'in_portal', true, 'variables', '{"customer": "42"}'::jsonb,
@@ -219,28 +184,24 @@ select is(
   )),
   'marked shared dashboards, without their creator'
 )
-from made m cross join boards b where m.what = 'dashboards' and b.name = 'shown';
+from boards b where b.name = 'shown';
 select is(
-  left(
-    pg_temp.ask(
-      m.token, 'get_log_dashboard', jsonb_build_object('p_dashboard_id', b.dashboard_id)
-    ), 18
-  ),
-  case b.name when 'shown' then '{"dashboard_id":"' || left(b.dashboard_id::text, 1)
-    else 'PT404 Dashboard no' end,
-  b.name
+  pg_temp.ask(
+    'dashboards', 'get_log_dashboard', jsonb_build_object('p_dashboard_id', b.dashboard_id)
+  ) like case b.name when 'shown' then format('{"dashboard_id":"%s",%%', b.dashboard_id)
+    else 'PT404 Dashboard not found' end,
+  true, b.name
 )
-from made m cross join boards b where m.what = 'dashboards';
+from boards b;
 select matches(
-  pg_temp.ask(m.token, 'list_log_dashboards', jsonb_build_object('p_after', b.dashboard_id)),
+  pg_temp.ask('dashboards', 'list_log_dashboards', jsonb_build_object('p_after', b.dashboard_id)),
   '^PT400 ', 'a page cannot begin at a hidden dashboard'
 )
-from made m cross join boards b where m.what = 'dashboards' and b.name = 'not marked';
+from boards b where b.name = 'not marked';
 select is(
-  pg_temp.ask(m.token, 'log_stats', '{"p_query_dsl": "* | count()"}')::jsonb #>> '{0,value}',
+  pg_temp.ask('dashboards', 'log_stats', '{"p_query_dsl": "* | count()"}')::jsonb #>> '{0,value}',
   '1', 'a panel counts the session''s records'
-)
-from made m where m.what = 'dashboards';
+);
 
 -- Two sessions of a tenant are listed with their parts.
 select pg_temp.act_as_user('acme', 'alice');
@@ -249,7 +210,7 @@ select is(
     select row(s.parts, s.customer, s.limits)::text
     from public.list_log_portal_sessions() s
     join made m on m.session_id = s.session_id
-    where m.what = 'usage'
+    where m.who = 'usage'
   ),
   '({usage},42,"{""monthly_events"": 1000}")', 'the list has parts, customer and limits'
 );
@@ -258,40 +219,32 @@ select is(
     select a.details - 'expires_at'
     from public.list_tenant_audit_events() a
     join made m on m.session_id::text = a.subject
-    where m.what = 'usage' and a.action = 'portal_session.created'
+    where m.who = 'usage' and a.action = 'portal_session.created'
   ),
   '{"parts": ["usage"], "customer": "42", "limits": {"monthly_events": 1000}}',
   'and so has the audit log'
 );
 
 select throws_ok(
-  'select public.create_log_portal_session(' || c.parameters || ')', 'PT400', c.message,
-  c.parameters
+  'select public.create_log_portal_session(' || p || ')', 'PT400', c.message, p
 )
 from (
   values
-    ('p_parts => ''{}''',
-      'Invalid p_parts: some of ' || (select string_agg(p.part, ', ') from parts p)),
-    ('p_parts => ''{search,keys}'', p_customer => ''42''',
-      'Invalid p_parts: some of ' || (select string_agg(p.part, ', ') from parts p)),
-    ('p_parts => ''{null}''::text[], p_customer => ''42''',
-      'Invalid p_parts: some of ' || (select string_agg(p.part, ', ') from parts p)),
-    ('p_parts => ''{errors}''', 'p_parts beyond search and exports need p_customer'),
-    ('p_parts => ''{audit}'', p_customer => '' ''',
-      'p_parts beyond search and exports need p_customer'),
-    ('p_parts => ''{usage}'', p_customer => ''42'', p_query_dsl => ''@customer:42''',
-      'The part usage counts the whole tenant: leave out p_view_id and p_query_dsl'),
-    ('p_limits => ''{"monthly_events": 0}''',
-      'Invalid p_limits: monthly_events, monthly_bytes, streams, rules: whole numbers 1 to 10^15'),
-    ('p_limits => ''{"keys": 2}''',
-      'Invalid p_limits: monthly_events, monthly_bytes, streams, rules: whole numbers 1 to 10^15'),
-    ('p_limits => ''[1]''',
-      'Invalid p_limits: monthly_events, monthly_bytes, streams, rules: whole numbers 1 to 10^15'),
-    ('p_variables => ''{"a-b": "c"}''',
-      'Invalid p_variables: at most 20 names with texts of at most 200 characters'),
-    ('p_variables => ''{"a": 1}''',
-      'Invalid p_variables: at most 20 names with texts of at most 200 characters')
-) c (parameters, message);
+    ('Invalid p_parts: some of ' || (select string_agg(p.part, ', ') from parts p), array[
+      'p_parts => ''{}''', 'p_parts => ''{search,keys}'', p_customer => ''42''',
+      'p_parts => ''{null}''::text[], p_customer => ''42'''
+    ]),
+    ('p_parts beyond search and exports need p_customer',
+      array['p_parts => ''{errors}''', 'p_parts => ''{audit}'', p_customer => '' ''']),
+    ('The part usage counts the whole tenant: leave out p_view_id and p_query_dsl',
+      array['p_parts => ''{usage}'', p_customer => ''42'', p_query_dsl => ''@customer:42''']),
+    ('Invalid p_limits: monthly_events, monthly_bytes, streams, rules: whole numbers 1 to 10^15',
+      array['p_limits => ''{"monthly_events": 0}''', 'p_limits => ''{"keys": 2}''',
+        'p_limits => ''[1]''']),
+    ('Invalid p_variables: at most 20 names with texts of at most 200 characters',
+      array['p_variables => ''{"a-b": "c"}''', 'p_variables => ''{"a": 1}'''])
+) c (message, parameters)
+cross join unnest(c.parameters) p;
 select is(
   pg_temp.attempt($$select public.create_log_portal_session(p_parts => '{search}')$$),
   'accepted', 'search alone needs no customer'
