@@ -1,3 +1,31 @@
+-- Revokes sessions and returns how many were not revoked yet. p_details: what their audit events
+-- have besides the first and last use.
+create function logloom_private.revoke_sessions(p_session_ids uuid[], p_details jsonb)
+returns integer
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_revoked integer;
+begin
+  with revoked as (
+    update logloom.portal_sessions s
+    set revoked_at = now()
+    where s.session_id = any (p_session_ids) and s.revoked_at is null
+    returning s.*
+  )
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  select
+    r.tenant_id, logloom_private.actor(), 'portal_session.revoked', r.session_id::text,
+    p_details || jsonb_strip_nulls(jsonb_build_object(
+      'first_used_at', r.first_used_at, 'last_used_at', r.last_used_at
+    ))
+  from revoked r;
+  get diagnostics v_revoked = row_count;
+  return v_revoked;
+end;
+$$;
+
 -- Revokes the portal sessions of a member who is removed or may no longer create sessions. The
 -- sessions stay revoked if the member returns.
 create function logloom_private.end_sessions_of_member()
@@ -8,21 +36,14 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role writes sessions
 begin
-  with ended as (
-    update logloom.portal_sessions s
-    set revoked_at = now()
-    where s.tenant_id = old.tenant_id and s.created_by = old.user_id
-      and s.revoked_at is null and s.expires_at > now()
-    returning s.*
-  )
-  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
-  select
-    e.tenant_id, logloom_private.actor(), 'portal_session.revoked', e.session_id::text,
-    jsonb_strip_nulls(jsonb_build_object(
-      'created_by', e.created_by, 'first_used_at', e.first_used_at,
-      'last_used_at', e.last_used_at
-    ))
-  from ended e;
+  perform logloom_private.revoke_sessions(
+    array(
+      select s.session_id
+      from logloom.portal_sessions s
+      where s.tenant_id = old.tenant_id and s.created_by = old.user_id and s.expires_at > now()
+    ),
+    jsonb_build_object('created_by', old.user_id)
+  );
   return null;
 end;
 $$;
@@ -132,28 +153,17 @@ as $$
 -- definer because no API role writes sessions
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_session logloom.portal_sessions;
 begin
   perform
     logloom_private.require_role(v_tenant_id, 'admin'),
     logloom_private.require_parameter('p_session_id', p_session_id is null);
-  select s.* into v_session
-  from logloom.portal_sessions s
-  where s.tenant_id = v_tenant_id and s.session_id = p_session_id
-  for no key update;
-  if not found then
+  if not exists (
+    select from logloom.portal_sessions s
+    where s.tenant_id = v_tenant_id and s.session_id = p_session_id
+  ) then
     perform logloom_private.refuse('portal.session_not_found');
-  elsif v_session.revoked_at is not null then
-    return;
   end if;
-  update logloom.portal_sessions s set revoked_at = now() where s.session_id = p_session_id;
-  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
-  values (
-    v_tenant_id, logloom_private.actor(), 'portal_session.revoked', p_session_id::text,
-    jsonb_strip_nulls(jsonb_build_object(
-      'first_used_at', v_session.first_used_at, 'last_used_at', v_session.last_used_at
-    ))
-  );
+  perform logloom_private.revoke_sessions(array[p_session_id], '{}');
 end;
 $$;
 

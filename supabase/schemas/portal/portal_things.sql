@@ -131,7 +131,6 @@ as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_views uuid[];
-  v_sessions uuid[];
   v_messages uuid[];
   v_wait text;
   v_ended public.logloom_revoked_customer;
@@ -152,23 +151,14 @@ begin
   end;
   -- A session locks the tenant while it creates a thing.
   perform from logloom.tenants t where t.tenant_id = v_tenant_id for no key update;
-  with ended as (
-    update logloom.portal_sessions s
-    set revoked_at = now()
-    where s.tenant_id = v_tenant_id and s.customer = p_customer
-      and s.revoked_at is null and s.expires_at > now()
-    returning s.session_id
-  )
-  select coalesce(array_agg(e.session_id), '{}') into v_sessions from ended e;
-  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
-  select
-    v_tenant_id, logloom_private.actor(), 'portal_session.revoked', s.session_id::text,
-    jsonb_strip_nulls(jsonb_build_object(
-      'customer', p_customer, 'first_used_at', s.first_used_at, 'last_used_at', s.last_used_at
-    ))
-  from logloom.portal_sessions s
-  where s.session_id = any (v_sessions);
-  v_ended.sessions := cardinality(v_sessions);
+  v_ended.sessions := logloom_private.revoke_sessions(
+    array(
+      select s.session_id
+      from logloom.portal_sessions s
+      where s.tenant_id = v_tenant_id and s.customer = p_customer and s.expires_at > now()
+    ),
+    jsonb_build_object('customer', p_customer)
+  );
   v_views := array(
     select v.view_id
     from logloom.log_views v

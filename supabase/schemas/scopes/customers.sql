@@ -249,8 +249,8 @@ begin
 end;
 $$;
 
--- True if things that a user made may still read: the user is still an admin or owner. p_maker
--- null: the project itself.
+-- True if things and sessions that a user made may still read: the user is still an admin or owner.
+-- p_maker null: the project itself.
 create function logloom_private.maker_may_read(p_tenant_id text, p_maker text)
 returns boolean
 language plpgsql

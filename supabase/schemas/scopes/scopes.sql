@@ -5,20 +5,11 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_role constant text := logloom_private.acting_role(p_session.tenant_id, p_session.created_by);
 begin
   return p_session.expires_at > now()
     and p_session.revoked_at is null
     and not logloom_private.is_being_deleted(p_session.tenant_id)
-    and (
-      p_session.created_by is null
-      -- If only the creator's token has the role, it is unknown here. The session stays active.
-      or coalesce(
-        v_role in ('admin', 'owner'),
-        (select s.roles_from_token from logloom_private.settings s)
-      )
-    );
+    and logloom_private.maker_may_read(p_session.tenant_id, p_session.created_by);
 end;
 $$;
 
