@@ -3,8 +3,11 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
+\ir bucket.psql
 select plan(23);
 
+insert into logloom.tenants (tenant_id, plan_id)
+select 'small', t.plan_id from logloom.tenants t where t.tenant_id = 'acme';
 create temp table clock as
 select
   -- The first day of a month that ended long ago, and a later day of that month.
@@ -16,10 +19,7 @@ update logloom.plans
 set archive_days = 3650, retention_days_default = 30, retention_days_max = 30,
   max_restored_days = 40;
 update logloom_private.settings
-set archive_bucket = 'bucket', seal_day_records = 50, seal_week_records = 5,
-  seal_block_records = 40;
-update logloom_private.archive_bucket b
-set bucket = 'bucket', prefix = 'logloom', checked_at = now(), compared_at = now();
+set seal_day_records = 50, seal_week_records = 5, seal_block_records = 40;
 
 create function pg_temp.add(p_tenant text, p_day date, p_records integer, p_write_seq bigint)
 returns void
@@ -95,11 +95,6 @@ select pg_temp.add('acme', c.day, 100, 101) from clock c;
 select pg_temp.add('acme', c.day + 1, 12, 102) from clock c;
 select pg_temp.add('small', c.day - 2, 7, 103) from clock c;
 select pg_temp.add('small', c.day + 9, 7, 104) from clock c;
-insert into logloom.tenants (tenant_id, plan_id)
-select t.tenant_id, p.plan_id
-from unnest(array['acme', 'small']) t (tenant_id)
-cross join (select p.plan_id from logloom.plans p where p.is_default) p
-on conflict do nothing;
 
 select ok(
   logloom_private.awaits_archive(

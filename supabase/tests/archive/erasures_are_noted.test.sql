@@ -2,30 +2,11 @@
 -- know a note repeats the erasure.
 begin;
 \ir ../actors.psql
+\ir bucket.psql
 select plan(27);
 
-update logloom.plans set archive_days = 100;
-update logloom_private.settings set archive_bucket = 'bucket';
-update logloom_private.archive_bucket b
-set bucket = 'bucket', prefix = 'logloom', checked_at = now(), compared_at = now();
 insert into logloom.tenants (tenant_id, plan_id, created_at)
-select t.tenant_id, p.plan_id, '2026-11-01'
-from logloom.plans p, unnest(array['acme', 'gone']) t (tenant_id)
-where p.is_default;
-
-create function pg_temp.add_part(p_part uuid, p_tenant text, p_status text)
-returns void
-language sql
-as $$
-  insert into logloom.archive_parts (
-    part_id, tenant_id, first_day, last_day, write_seq, object_key, status, first_ts, last_ts,
-    records, bytes, sha256, verified_at
-  )
-  values (
-    p_part, p_tenant, current_date - 9, current_date - 9, 1, p_part || '_1.parquet', p_status,
-    now() - interval '9 days', now() - interval '9 days', 2, 1, 'digest', now()
-  )
-$$;
+select 'gone', t.plan_id, t.created_at from logloom.tenants t where t.tenant_id = 'acme';
 create function pg_temp.claim()
 returns json
 language sql
@@ -39,8 +20,7 @@ as $$
   select logloom_private.settle_archive_work((p_work ->> 'claim_id')::uuid, null, p_details, '[]')
 $$;
 
-select pg_temp.add_part('00000000-0000-4000-8000-000000000001', 'acme', 'verified');
-select pg_temp.add_part('00000000-0000-4000-8000-000000000002', 'acme', 'missing');
+select pg_temp.add_part(1), pg_temp.add_part(2, p_status => 'missing');
 insert into logloom.retention_runs (
   run_id, tenant_id, kind, status, requested_by, requested_at, query_dsl, ts_from, ts_to
 )
@@ -120,14 +100,10 @@ create temp table note as select w.work -> 'note' as note from work w;
 delete from logloom_private.archive_notes n where true;
 delete from logloom_private.archive_erasures e where true;
 delete from logloom.retention_runs r where true;
-select pg_temp.add_part('00000000-0000-4000-8000-000000000001', 'acme', 'verified');
-select logloom_private.compare_archive(jsonb_build_object(
-  'through', null, 'keys', jsonb_build_array(
-    jsonb_build_object('age', 60, 'key',
-      'logloom/erasures/00000000-0000-4000-8000-0000000000aa.json'),
-    jsonb_build_object('age', 401 * 86400, 'key',
-      'logloom/erasures/00000000-0000-4000-8000-0000000000bb.json')
-  )
+select pg_temp.add_part(1);
+select pg_temp.compare(jsonb_build_object(
+  'logloom/erasures/00000000-0000-4000-8000-0000000000aa.json', 60,
+  'logloom/erasures/00000000-0000-4000-8000-0000000000bb.json', 401 * 86400
 ));
 select is(
   array(select g.object_key from logloom_private.archive_garbage g),
@@ -222,7 +198,7 @@ select is(
   'a deleted tenant is deleted again, unless a new tenant has its id'
 );
 delete from logloom_private.archive_garbage g where true;
-select pg_temp.add_part('00000000-0000-4000-8000-000000000003', 'gone', 'verified');
+select pg_temp.add_part(3, p_tenant => 'gone');
 insert into logloom_private.archive_notes (object_key, erased_tenant)
 values ('earlier', 'gone'), ('another', 'acme');
 select logloom_private.begin_archive_erasure(

@@ -2,6 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../stopped_clock.psql
+\ir bucket.psql
 select plan(23);
 
 select results_eq(
@@ -38,29 +39,7 @@ select is(
   'a tenant''s id is encoded in keys, and stays unique'
 );
 
-update logloom.plans set archive_days = 100;
-insert into logloom.tenants (tenant_id, plan_id)
-select 'acme', p.plan_id from logloom.plans p where p.is_default;
-create function pg_temp.add_part(p_part uuid, p_day date, p_key text, p_age interval)
-returns void
-language sql
-as $$
-  insert into logloom.archive_parts (
-    part_id, tenant_id, first_day, last_day, write_seq, object_key, status, first_ts, last_ts,
-    records, bytes, sha256, verified_at
-  )
-  values (
-    p_part, 'acme', p_day, p_day, 1, p_key, 'verified', now(), now(), 1, 1, 'digest',
-    now() - p_age
-  )
-$$;
-select pg_temp.add_part(
-  ('00000000-0000-4000-8000-00000000000' || n)::uuid, logloom_private.utc_day(now()) - d,
-  format(
-    'logloom/v1/tenant=acme/month=2026-11/x_00000000-0000-4000-8000-00000000000%s_1.parquet', n
-  ),
-  a::interval
-)
+select pg_temp.add_part(n, d, p_age => a::interval)
 from (values (1, 100, '2 days'), (2, 101, '2 days'), (3, 50, '2 days'), (4, 50, '1 hour'))
   v (n, d, a);
 
@@ -71,25 +50,16 @@ select results_eq(
   'files expire when their last day is older than the plan keeps'
 );
 select results_eq(
-  $$ select g.reason, g.tenant_id, g.object_key ~ '_1\.parquet$'
+  $$ select g.reason, g.tenant_id, g.object_key = pg_temp.key(2)
     from logloom_private.archive_garbage g $$,
   $$ values ('expired', 'acme', true) $$,
   'and their objects are garbage'
 );
 delete from logloom_private.archive_garbage g where true;
 
-select logloom_private.compare_archive(jsonb_build_object(
-  'through', null, 'keys', jsonb_build_array(
-    jsonb_build_object('age', 90000, 'key',
-      'logloom/v1/tenant=acme/month=2026-11/x_00000000-0000-4000-8000-000000000001_1.parquet'),
-    jsonb_build_object('age', 90000, 'key',
-      'logloom/v1/tenant=acme/month=2026-11/x_00000000-0000-4000-8000-000000000001_2.parquet'),
-    jsonb_build_object('age', 90000, 'key',
-      'logloom/v1/tenant=acme/month=2026-11/x_00000000-0000-4000-8000-000000000009_1.parquet'),
-    jsonb_build_object('age', 100, 'key',
-      'logloom/v1/tenant=acme/month=2026-11/x_00000000-0000-4000-8000-000000000008_1.parquet'),
-    jsonb_build_object('age', 90000, 'key', 'logloom/notes.txt')
-  )
+select pg_temp.compare(jsonb_build_object(
+  pg_temp.key(1), 90000, pg_temp.key(1, 2), 90000, pg_temp.key(9), 90000, pg_temp.key(8), 100,
+  'logloom/notes.txt', 90000
 ));
 select results_eq(
   $$ select right(p.part_id::text, 1), p.status, p.newer_key is not null
@@ -98,8 +68,8 @@ select results_eq(
   'files that are not in the bucket are missing, except new ones; a later generation is noted'
 );
 select results_eq(
-  $$ select right(g.object_key, 16), g.reason from logloom_private.archive_garbage g $$,
-  $$ values ('000009_1.parquet', 'unknown') $$,
+  'select g.object_key, g.reason from logloom_private.archive_garbage g',
+  $$ values (pg_temp.key(9), 'unknown') $$,
   'unknown objects are garbage after a day, only under our prefix'
 );
 select ok(
@@ -107,33 +77,19 @@ select ok(
   from logloom_private.archive_bucket b),
   'the comparison is finished'
 );
-select logloom_private.compare_archive(jsonb_build_object(
-  'through', null, 'keys', jsonb_build_array(
-    jsonb_build_object('age', 90000, 'key',
-      'logloom/v1/tenant=acme/month=2026-11/x_00000000-0000-4000-8000-000000000003_1.parquet')
-  )
-));
-select is(
-  (select p.status from logloom.archive_parts p where right(p.part_id::text, 1) = '3'),
-  'verified', 'a file that is back is not missing'
-);
+select pg_temp.compare(jsonb_build_object(pg_temp.key(3), 90000));
+select is(p.status, 'verified', 'a file that is back is not missing')
+from logloom.archive_parts p where p.part_id = pg_temp.part(3);
 
 -- The database was restored to an earlier state, so it does not know some files of the bucket.
 update logloom_private.archive_bucket b set restored_at = now() - interval '1 hour';
-select logloom_private.compare_archive(jsonb_build_object(
-  'through', null, 'keys', jsonb_build_array(
-    jsonb_build_object('age', 7200, 'key',
-      'logloom/v1/tenant=acme/month=2026-11/x_00000000-0000-4000-8000-000000000007_1.parquet'),
-    jsonb_build_object('age', 1800, 'key',
-      'logloom/v1/tenant=acme/month=2026-11/x_00000000-0000-4000-8000-000000000006_1.parquet'),
-    jsonb_build_object('age', 90000, 'key',
-      'logloom/v1/tenant=acme/month=2026-11/x_00000000-0000-4000-8000-000000000003_1.parquet')
-  )
-));
+select pg_temp.compare(
+  jsonb_build_object(pg_temp.key(7), 7200, pg_temp.key(6), 1800, pg_temp.key(3), 90000)
+);
 select results_eq(
-  $$ select right(g.object_key, 16), g.reason, g.next_attempt_at
+  $$ select g.object_key, g.reason, g.next_attempt_at
     from logloom_private.archive_garbage g where g.reason <> 'unknown' $$,
-  $$ values ('000007_1.parquet', 'later', 'infinity'::timestamptz) $$,
+  $$ values (pg_temp.key(7), 'later', 'infinity'::timestamptz) $$,
   'unknown objects from before the repair are kept as later'
 );
 select is(logloom_private.archive_health(now()) ->> 'later', '1', 'health counts it');
@@ -141,22 +97,22 @@ select matches(
   logloom_private.archive_health(now()) ->> 'reason',
   'The bucket has 1 files that are newer than the restored database', 'and says so'
 );
-delete from logloom_private.archive_garbage g where g.reason = 'later';
 
 -- An object that the bucket does not delete does not block others.
 delete from logloom_private.archive_garbage g where true;
 update logloom.archive_parts p set newer_key = null where true;
-update logloom_private.settings set archive_bucket = 'bucket', archive_prefix = 'logloom'
-where true;
-update logloom_private.archive_bucket b
-set bucket = 'bucket', prefix = 'logloom', checked_at = now(), problem = null, compared_at = now(),
-  compared_through = null, restored_at = null;
-insert into logloom_private.archive_garbage (
-  tenant_id, object_key, reason, noted_at, next_attempt_at
-)
-values
-  ('acme', 'new', 'expired', now(), now()),
-  ('acme', 'old', 'expired', now() - interval '3 days', now());
+update logloom_private.archive_bucket b set restored_at = null where true;
+create function pg_temp.add_garbage(p_key text, p_noted_at timestamptz, p_next timestamptz)
+returns void
+language sql
+as $$
+  insert into logloom_private.archive_garbage (
+    tenant_id, object_key, reason, noted_at, next_attempt_at
+  )
+  values ('acme', p_key, 'expired', p_noted_at, p_next)
+$$;
+select pg_temp.add_garbage('new', now(), now()),
+  pg_temp.add_garbage('old', now() - interval '3 days', now());
 select pg_temp.stop_clock('due_garbage', 'put_off_garbage');
 create function pg_temp.work(p_error text default null)
 returns text
@@ -196,18 +152,13 @@ select is(
   'a bucket with a problem is reported first'
 );
 update logloom_private.archive_bucket b set problem = null where true;
-insert into logloom_private.archive_garbage (
-  tenant_id, object_key, reason, noted_at, next_attempt_at
-)
-select 'acme', 'many' || n, 'expired', a.noted_at, a.noted_at
-from generate_series(1, 100) n
-cross join (select now() - interval '2 hours' as noted_at) a;
+select pg_temp.add_garbage('many', now() - interval '2 hours', now() - interval '2 hours');
 select is(
   logloom_private.archive_health(now()) ->> 'reason',
   'The bucket does not delete 1 objects: see logloom_private.archive_garbage',
   'objects that were not tried yet do not count'
 );
-delete from logloom_private.archive_garbage g where g.object_key like 'many%';
+delete from logloom_private.archive_garbage g where g.object_key = 'many';
 update logloom_private.settings set archive_bucket = null where true;
 
 -- Health reports the archive.
