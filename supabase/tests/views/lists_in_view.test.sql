@@ -30,19 +30,12 @@ as $$
   )
 $$;
 
-select is(
-  pg_temp.by('ann', pg_temp.rule('all', 'level:error', null)), 'all', 'a rule without a view'
-);
-select is(
-  pg_temp.by('ann', pg_temp.rule('open', 'level:error', 'open')), 'open', 'a rule in a view'
-);
-select is(
-  pg_temp.by('ann', pg_temp.rule('shop', 'level:error', 'shop')), 'shop', 'a rule in another view'
-);
-select is(
-  pg_temp.by('mia', pg_temp.rule('mine', 'level:error', 'shop')),
-  'PT403 This requires the role admin', 'a member cannot use a view'
-);
+select is(pg_temp.by(r.maker, pg_temp.rule(r.name, 'level:error', r.view)), r.answer, r.name)
+from (
+  values
+    ('ann', 'all', null, 'all'), ('ann', 'open', 'open', 'open'), ('ann', 'shop', 'shop', 'shop'),
+    ('mia', 'of a member', 'shop', 'PT403 This requires the role admin')
+) r (maker, name, view, answer);
 select is(
   pg_temp.by('ann', pg_temp.rule('n', q, 'shop')),
   format('PT400 The field "%s" is hidden from you', f), 'a rule cannot use hidden fields: ' || q
@@ -130,20 +123,14 @@ as $$
     p_what, p_query_dsl, (select v.view_id from views v where v.name = 'shop')
   ))
 $$;
-select is(
-  pg_temp.preview('level:error', '(select max(s.value) from unnest(p.series) s)'), '2',
-  'a preview counts the records of the view'
-);
-select is(
-  pg_temp.preview(
-    'level:error | count() by service', '(select json_agg(g."group") from unnest(p.groups) g)'
-  ),
-  '[{"service": "shop"}]', 'and groups them'
-);
-select is(
-  pg_temp.preview('host:h', '1'), 'PT400 The field "host" is hidden from you',
-  'and refuses hidden fields'
-);
+select is(pg_temp.preview(p.query_dsl, p.what), p.answer, 'a preview in the view: ' || p.query_dsl)
+from (
+  values
+    ('level:error', '(select max(s.value) from unnest(p.series) s)', '2'),
+    ('level:error | count() by service', '(select json_agg(g."group") from unnest(p.groups) g)',
+      '[{"service": "shop"}]'),
+    ('host:h', '1', 'PT400 The field "host" is hidden from you')
+) p (query_dsl, what, answer);
 select logloom_private.plan_alert_rules(now(), 10);
 select is(
   (

@@ -37,6 +37,15 @@ insert into logloom.alert_history (
 select 'acme', r.rule_id, 2, 1, r.view_id, now() - interval '1 hour', '{"service": "shop"}'
 from logloom.alert_rules r where r.name = 'ann';
 
+create function pg_temp.set_role(p_user_id text, p_role text, p_view text default null)
+returns text
+language sql
+as $$
+  select pg_temp.by('ann', format(
+    '(select r.role from public.set_tenant_member_role(%L, %L, p_view_id => %L) r)', p_user_id,
+    p_role, (select v.view_id from views v where v.name = p_view)
+  ))
+$$;
 create function pg_temp.enabled()
 returns text
 language sql
@@ -45,25 +54,15 @@ as $$
 $$;
 
 select is(pg_temp.enabled(), 'adam, adam all, ann, eve', 'the enabled rules');
-select is(
-  pg_temp.by('ann', '(select r.role from public.set_tenant_member_role(''adam'', ''member'') r)'),
-  'member', 'a creator of rules becomes a member'
-);
+select is(pg_temp.set_role('adam', 'member'), 'member', 'a creator of rules becomes a member');
 select is(pg_temp.enabled(), 'adam, adam all, ann, eve', 'and may keep rules');
 select is(
-  pg_temp.by('ann', '(select r.success from public.remove_tenant_member(''adam'') r)'),
-  'true', 'the creator is removed'
+  pg_temp.by('ann', 'public.remove_tenant_member(''adam'')'), '(t)', 'the creator is removed'
 );
 select is(
   pg_temp.enabled(), 'adam all, ann, eve', 'their rules in a view are paused, others not'
 );
-select is(
-  pg_temp.by('ann', format(
-    '(select r.role from public.set_tenant_member_role(''eve'', ''viewer'', p_view_id => %L) r)',
-    (select v.view_id from views v where v.name = 'other')
-  )),
-  'viewer', 'a creator becomes a viewer'
-);
+select is(pg_temp.set_role('eve', 'viewer', 'other'), 'viewer', 'a creator becomes a viewer');
 select is(pg_temp.enabled(), 'adam all, ann', 'their rules are paused, too');
 select is(
   (
@@ -83,13 +82,7 @@ select is(
   )),
   'true', 'a member can enable a paused rule'
 );
-select is(
-  pg_temp.by('ann', format(
-    '(select r.role from public.set_tenant_member_role(''eve'', ''viewer'', p_view_id => %L) r)',
-    (select v.view_id from views v where v.name = 'shop')
-  )),
-  'viewer', 'a viewer moves to another view'
-);
+select is(pg_temp.set_role('eve', 'viewer', 'shop'), 'viewer', 'a viewer moves to another view');
 select is(pg_temp.enabled(), 'adam, adam all, ann', 'which pauses nothing');
 
 -- Results from before a change of the view are hidden.
@@ -122,9 +115,7 @@ select is(
 );
 select is(pg_temp.seen(), '[[{"service": "shop"}], 7]', 'results stay');
 select pg_temp.change('p_hidden_fields => ''{service}''') \g /dev/null
-select is(
-  pg_temp.seen(), '[null, null]', 'hiding a field hides earlier results'
-);
+select is(pg_temp.seen(), '[null, null]', 'hiding a field hides earlier results');
 
 select * from finish();
 rollback;
