@@ -30,10 +30,17 @@ select is(
 )
 from calls c where c.call !~ 'add_tenant_member|set_tenant_member|remove_tenant_member';
 
-select is(
-  pg_temp.by('ann', $$(select m.role from public.add_tenant_member('bob', 'member') m)$$),
-  'member', 'the first member is added'
-);
+create function pg_temp.add(p_caller text, p_arguments text, p_tenant_id text default 'acme')
+returns text
+language sql
+as $$
+  select pg_temp.by(
+    p_caller, format('(select m.role from public.add_tenant_member(%s) m)', p_arguments),
+    p_tenant_id
+  )
+$$;
+
+select is(pg_temp.add('ann', '''bob'', ''member'''), 'member', 'the first member is added');
 select results_eq(
   $$select user_id, role from logloom.tenant_members where tenant_id = 'acme' order by 1$$,
   $$values ('ann', 'owner'), ('bob', 'member')$$,
@@ -44,15 +51,10 @@ select is(
   'PT401 Invalid token, API key, or missing tenant_id',
   'from then on users without a row are refused'
 );
+select is(pg_temp.add('ann', '''abe'', ''admin'''), 'admin', 'an owner adds an admin');
 select is(
-  pg_temp.by('ann', $$(select m.role from public.add_tenant_member('abe', 'admin') m)$$),
-  'admin', 'an owner adds an admin'
-);
-select is(
-  pg_temp.by(
-    'ann', $$(select m.role from public.add_tenant_member('mia', 'member', 'mia@acme.example') m)$$
-  ),
-  'member', 'a member with an email address'
+  pg_temp.add('ann', '''mia'', ''member'', ''mia@acme.example'''), 'member',
+  'a member with an email address'
 );
 
 select is(
@@ -72,46 +74,30 @@ select is(
   ) ~
   '^\{abe,ann,bob,.*mia\}$', true, 'members are listed'
 );
+select is(pg_temp.by(c.caller, c.call), c.answer, c.name)
+from (
+  values
+    ('ann', $$public.remove_tenant_member('ann')$$, 'PT400 The last owner must stay an owner',
+      'the last owner cannot be removed'),
+    ('ann', $$public.set_tenant_member_role('ann', 'admin')$$,
+      'PT400 The last owner must stay an owner', 'nor get a lower role'),
+    ('ann', $$public.add_tenant_member('bob', 'admin')$$,
+      'PT400 The user is already a member of the tenant', 'nobody is added twice'),
+    ('ann', $$public.add_tenant_member(E'\u200b', 'admin')$$,
+      'PT400 Invalid p_user_id: 1 to 255 characters, not all blank', 'a user has a name'),
+    ('ann', $$public.set_tenant_member_role('bob', 'root')$$,
+      'PT400 Invalid p_role: viewer, member, admin or owner', 'a role is one of four'),
+    ('ann', $$public.set_tenant_member_role('zoe', 'admin')$$, 'PT404 Member not found',
+      'users who do not belong to the tenant are not found'),
+    ('ann', $$(select m.role from public.set_tenant_member_role('bob', 'owner') m)$$, 'owner',
+      'an owner makes a second owner'),
+    ('bob', $$public.remove_tenant_member('ann')$$, '(t)', 'who may remove the first'),
+    ('ann', '(select count(*) from public.list_api_keys())',
+      'PT401 Invalid token, API key, or missing tenant_id',
+      'whose token is refused from the next request on')
+) c (caller, call, answer, name);
 select is(
-  pg_temp.by('ann', $$public.remove_tenant_member('ann')$$),
-  'PT400 The last owner must stay an owner', 'the last owner cannot be removed'
-);
-select is(
-  pg_temp.by('ann', $$public.set_tenant_member_role('ann', 'admin')$$),
-  'PT400 The last owner must stay an owner', 'nor get a lower role'
-);
-select is(
-  pg_temp.by('ann', $$public.add_tenant_member('bob', 'admin')$$),
-  'PT400 The user is already a member of the tenant', 'nobody is added twice'
-);
-select is(
-  pg_temp.by('ann', $$public.add_tenant_member(E'\u200b', 'admin')$$),
-  'PT400 Invalid p_user_id: 1 to 255 characters, not all blank', 'a user has a name'
-);
-select is(
-  pg_temp.by('ann', $$public.set_tenant_member_role('bob', 'root')$$),
-  'PT400 Invalid p_role: viewer, member, admin or owner', 'a role is one of four'
-);
-select is(
-  pg_temp.by('ann', $$public.set_tenant_member_role('zoe', 'admin')$$),
-  'PT404 Member not found', 'users who do not belong to the tenant are not found'
-);
-select is(
-  pg_temp.by('ann', $$(select m.role from public.set_tenant_member_role('bob', 'owner') m)$$),
-  'owner', 'an owner makes a second owner'
-);
-select is(
-  pg_temp.by('bob', $$public.remove_tenant_member('ann')$$), '(t)', 'who may remove the first'
-);
-select is(
-  pg_temp.by('ann', '(select count(*) from public.list_api_keys())'),
-  'PT401 Invalid token, API key, or missing tenant_id',
-  'whose token is refused from the next request on'
-);
-select is(
-  pg_temp.by(
-    'bob', $$public.add_tenant_member(p_role => 'member', p_email => 'eve@acme.example')$$
-  ),
+  pg_temp.add('bob', 'p_role => ''member'', p_email => ''eve@acme.example'''),
   'PT400 Missing required parameter: p_user_id', 'without Supabase Auth p_email alone is not enough'
 );
 
@@ -131,9 +117,7 @@ select is(
   'with Supabase Auth it is'
 );
 select is(
-  pg_temp.by(
-    'bob', $$public.add_tenant_member(p_role => 'member', p_email => 'unconfirmed@acme.example')$$
-  ),
+  pg_temp.add('bob', 'p_role => ''member'', p_email => ''unconfirmed@acme.example'''),
   'PT404 No user has this email address', 'but only a confirmed address'
 );
 
@@ -142,19 +126,19 @@ update logloom.plans set max_members = (
 )
 where plan_id = 'free';
 select is(
-  left(pg_temp.by('bob', $$public.add_tenant_member('one-more', 'member')$$), 34),
+  left(pg_temp.add('bob', '''one-more'', ''member'''), 34),
   'PT400 Plan limit exceeded: members', 'the plan limits members'
 );
 
 -- A user may create a tenant.
-create function pg_temp.sign_up(p_tenant_id text, p_user_id text default 'new')
+create function pg_temp.sign_up(p_tenant_id text)
 returns text
 language plpgsql
 as $$
 declare
   v_answer text;
 begin
-  perform pg_temp.act_as('authenticated', jsonb_build_object('sub', p_user_id));
+  perform pg_temp.act_as('authenticated', '{"sub": "new"}');
   begin
     select t.tenant_id || ' ' || t.plan_id into v_answer from public.create_tenant(p_tenant_id) t;
   exception when others then
@@ -170,19 +154,17 @@ select is(
   'users create tenants only if the setting allows it'
 );
 update logloom_private.settings set tenants_by_users = true;
-select is(pg_temp.sign_up('acme'), 'PT400 p_tenant_id is taken', 'an id that is taken is refused');
+select is(pg_temp.sign_up(s.tenant_id), s.answer, s.name)
+from (
+  values
+    ('acme', 'PT400 p_tenant_id is taken', 'an id that is taken is refused'),
+    ('logloom-canary', 'PT400 p_tenant_id is taken', 'so are ids of Logloom''s own tenants'),
+    ('mine', 'mine free', 'a new tenant is on the default plan'),
+    ('another', 'PT400 You already belong to a tenant', 'a user creates one tenant only')
+) s (tenant_id, answer, name);
 select is(
-  pg_temp.sign_up('logloom-canary'), 'PT400 p_tenant_id is taken',
-  'so are ids of Logloom''s own tenants'
-);
-select is(pg_temp.sign_up('mine'), 'mine free', 'a new tenant is on the default plan');
-select is(
-  pg_temp.sign_up('another'), 'PT400 You already belong to a tenant',
-  'a user creates one tenant only'
-);
-select is(
-  pg_temp.by('new', $$(select m.role from public.add_tenant_member('x', 'member') m)$$, 'mine'),
-  'member', 'whoever creates a tenant is its owner'
+  pg_temp.add('new', '''x'', ''member''', 'mine'), 'member',
+  'whoever creates a tenant is its owner'
 );
 select is(
   pg_temp.by('new', $$public.create_tenant('third')$$, 'other'),

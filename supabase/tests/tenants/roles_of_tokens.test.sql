@@ -50,33 +50,21 @@ select lives_ok($$select public.create_api_key(p_name => 'k')$$, 'who may then d
 select pg_temp.act_as_postgres();
 
 update logloom_private.settings set roles_required = false, roles_from_token = true;
-select is(
-  pg_temp.role_of('bob', 'acme', pg_temp.with_role('"admin"')), 'admin',
-  'without a row the token''s role counts'
-);
-select is(
-  pg_temp.role_of('mia', 'acme', pg_temp.with_role('"owner"')), 'member',
-  'a row wins over the token'
-);
-select is(
-  pg_temp.role_of('bob', 'new', pg_temp.with_role('"member"')), 'member',
-  'the token''s role also counts in a tenant without members'
-);
-select is(pg_temp.role_of('bob', 'new'), null, 'a token without a role gives none');
-select is(
-  pg_temp.role_of('bob', 'new', '{"user_metadata": {"logloom_role": "owner"}}'), null,
-  'user_metadata gives no role'
-);
-select is(
-  pg_temp.role_of('bob', 'new', '{"logloom_role": "owner"}'), null,
-  'a claim in another place gives no role'
-);
-select is(
-  pg_temp.role_of('bob', 'new', pg_temp.with_role('["owner"]')), null, 'an array gives no role'
-);
-select is(
-  pg_temp.role_of('bob', 'new', pg_temp.with_role('"root"')), null, 'an unknown role gives none'
-);
+select is(pg_temp.role_of(c.user_id, c.tenant_id, c.claims), c.role, c.name)
+from (
+  values
+    ('bob', 'acme', pg_temp.with_role('"admin"'), 'admin',
+      'without a row the token''s role counts'),
+    ('mia', 'acme', pg_temp.with_role('"owner"'), 'member', 'a row wins over the token'),
+    ('bob', 'new', pg_temp.with_role('"member"'), 'member',
+      'the token''s role also counts in a tenant without members'),
+    ('bob', 'new', '{}', null, 'a token without a role gives none'),
+    ('bob', 'new', '{"user_metadata": {"logloom_role": "owner"}}', null,
+      'user_metadata gives no role'),
+    ('bob', 'new', '{"logloom_role": "owner"}', null, 'a claim in another place gives no role'),
+    ('bob', 'new', pg_temp.with_role('["owner"]'), null, 'an array gives no role'),
+    ('bob', 'new', pg_temp.with_role('"root"'), null, 'an unknown role gives none')
+) c (user_id, tenant_id, claims, role, name);
 
 select * from finish();
 rollback;

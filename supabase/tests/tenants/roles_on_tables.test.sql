@@ -42,40 +42,26 @@ as $$
   )
 $$;
 
-select is(
-  pg_temp.by('acme', 'mia', pg_temp.key_of('acme')), '42501', 'a member cannot create a key'
-);
-select is(pg_temp.by('acme', 'abe', pg_temp.key_of('acme')), '1', 'an admin can');
-select is(
-  pg_temp.by('acme', 'abe', pg_temp.key_of('umbrella')), '42501', 'but not for another tenant'
-);
-select is(pg_temp.by('alone', 'tom', pg_temp.key_of('alone')), '1', 'without roles every user can');
-select is(
-  pg_temp.by('acme', 'mia', 'update logloom.api_keys k set revoked_at = null where true'), '0',
-  'a member cannot reactivate a revoked key'
-);
-select is(
-  pg_temp.by('acme', 'abe', 'update logloom.api_keys k set expires_at = now() where true'), '2',
-  'an admin can change the keys of the tenant'
-);
-select is(
-  pg_temp.by('acme', 'mia', 'update logloom.tenant_settings s set retention_days = 2 where true'),
-  '0', 'a member cannot change settings'
-);
-select is(
-  pg_temp.by('acme', 'ann', 'update logloom.tenant_settings s set retention_days = 2 where true'),
-  '1', 'an owner can'
-);
-select is(
-  pg_temp.by('umbrella', 'ann', $$
-    insert into logloom.tenant_settings (tenant_id, retention_days) values ('umbrella', 2)
-  $$), '1', 'an owner can set settings of their tenant'
-);
-select is(
-  pg_temp.by('acme', 'ann', $$
-    insert into logloom.tenant_settings (tenant_id, retention_days) values ('alone', 2)
-  $$), '42501', 'but not of another tenant'
-);
+select is(pg_temp.by(c.tenant_id, c.user_id, c.statement), c.answer, c.name)
+from (
+  values
+    ('acme', 'mia', pg_temp.key_of('acme'), '42501', 'a member cannot create a key'),
+    ('acme', 'abe', pg_temp.key_of('acme'), '1', 'an admin can'),
+    ('acme', 'abe', pg_temp.key_of('umbrella'), '42501', 'but not for another tenant'),
+    ('alone', 'tom', pg_temp.key_of('alone'), '1', 'without roles every user can'),
+    ('acme', 'mia', 'update logloom.api_keys k set revoked_at = null where true', '0',
+      'a member cannot reactivate a revoked key'),
+    ('acme', 'abe', 'update logloom.api_keys k set expires_at = now() where true', '2',
+      'an admin can change the keys of the tenant'),
+    ('acme', 'mia', 'update logloom.tenant_settings s set retention_days = 2 where true', '0',
+      'a member cannot change settings'),
+    ('acme', 'ann', 'update logloom.tenant_settings s set retention_days = 2 where true', '1',
+      'an owner can'),
+    ('umbrella', 'ann', 'insert into logloom.tenant_settings (tenant_id) values (''umbrella'')',
+      '1', 'an owner can set settings of their tenant'),
+    ('acme', 'ann', 'insert into logloom.tenant_settings (tenant_id) values (''alone'')', '42501',
+      'but not of another tenant')
+) c (tenant_id, user_id, statement, answer, name);
 update logloom_private.settings set writing_clients = '{}';
 select pg_temp.act_as('authenticated', jsonb_build_object(
   'role', 'authenticated', 'tenant_id', 'acme', 'sub', 'ann', 'client_id', 'c'

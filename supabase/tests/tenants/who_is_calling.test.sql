@@ -27,55 +27,56 @@ exception when others then
 end;
 $$;
 
-create temp table said (
-  missing text default 'PT400 Missing authorization header',
-  refused text default 'PT401 Invalid token, API key, or missing tenant_id'
-);
-insert into said default values;
+create role editor nologin;
+grant editor to postgres;
 
 select is(
-  pg_temp.check('anon', '{"role": "anon"}', '{}'), said.missing, 'no Authorization header'
-) from said;
-select is(
-  pg_temp.check('anon', '{"role": "anon"}', null), said.missing, 'no headers at all'
-) from said;
-select is(
-  pg_temp.check('anon', '{"role": "anon", "tenant_id": "acme"}', '{"authorization": "x"}'),
-  said.refused, 'anon, even with a tenant'
-) from said;
-select is(
-  pg_temp.check('authenticated', claims, '{"authorization": "x"}'), said.refused,
-  'the tenant is not usable: ' || claims
+  pg_temp.check(c.role, c.claims, c.headers, c.method, c.path), case c.answer
+    when 'missing' then 'PT400 Missing authorization header'
+    when 'refused' then 'PT401 Invalid token, API key, or missing tenant_id'
+    else c.answer
+  end, c.name
 )
-from said, unnest(
+from (
+  values
+    ('anon', '{}', '{}', 'POST', '/rpc/list_api_keys', 'missing', 'no Authorization header'),
+    ('anon', '{}', null, 'POST', '/rpc/list_api_keys', 'missing', 'no headers at all'),
+    ('anon', '{}', '{}', 'POST', '/rpc/search%5Flogs', 'missing', 'an encoded name is ours, too'),
+    ('anon', '{}', '{}', 'POST', '/rpc/%73earch%5flogs', 'missing', 'in any letter case'),
+    ('anon', '{"tenant_id": "acme"}', '{"authorization": "x"}', 'POST', '/rpc/list_api_keys',
+      'refused', 'anon, even with a tenant'),
+    ('authenticated', '{"tenant_id": "acme"}', '{"authorization": "x"}', 'GET',
+      '/rpc/list_api_keys', 'PT405 Method GET is not allowed here',
+      'operations cannot be called by GET'),
+    ('service_role', '{"role": "service_role"}', '{"authorization": "x"}', 'POST',
+      '/rpc/list_api_keys', 'ok', 'service_role needs no tenant'),
+    ('authenticated', '{}', '{"authorization": "x"}', 'POST', '/rpc/place_order', 'ok',
+      'users without a tenant may call other functions of the project'),
+    ('editor', '{"role": "editor"}', '{"authorization": "x"}', 'GET', '/orders', 'ok',
+      'so may roles of the project''s own'),
+    ('editor', '{"role": "editor", "tenant_id": "acme"}', '{"authorization": "x"}', 'POST',
+      '/rpc/list_api_keys', 'refused', 'which cannot call operations, even with a tenant')
+) c (role, claims, headers, method, path, answer, name);
+select is(
+  pg_temp.check('authenticated', c.claims, '{"authorization": "x"}'),
+  'PT401 Invalid token, API key, or missing tenant_id',
+  'the tenant is not usable: ' || left(c.claims, 60)
+)
+from unnest(
   array[
     '{}', '{"tenant_id": null}', '{"tenant_id": ""}', E'{"tenant_id": " \\t\\n"}',
     '{"tenant_id": 5}', '{"tenant_id": ["acme"]}', '{"tenant_id": {"acme": 1}}',
     '{"tenant_id": true}', '{"user_metadata": {"tenant_id": "acme"}}',
-    '{"app_metadata": {"tenant_id": "acme"}}'
+    '{"app_metadata": {"tenant_id": "acme"}}',
+    jsonb_build_object('tenant_id', repeat('t', 256))::text
   ]
-) claims;
-select is(
-  pg_temp.check(
-    'authenticated', jsonb_build_object('tenant_id', repeat('t', 256))::text,
-    '{"authorization": "x"}'
-  ),
-  said.refused, 'a tenant of 256 characters'
-) from said;
+) c (claims);
 select is(
   pg_temp.check(
     'authenticated', jsonb_build_object('tenant_id', repeat('t', 255))::text,
     '{"authorization": "x"}'
   ),
   'ok', 'a tenant of 255 characters'
-);
-select is(
-  pg_temp.check('authenticated', '{"tenant_id": "acme"}', '{"authorization": "x"}', 'GET'),
-  'PT405 Method GET is not allowed here', 'operations cannot be called by GET'
-);
-select is(
-  pg_temp.check('service_role', '{"role": "service_role"}', '{"authorization": "x"}'),
-  'ok', 'service_role needs no tenant'
 );
 select is(
   pg_temp.check('anon', '{"role": "anon"}', '{}', method, path, search_path), 'ok',
@@ -92,25 +93,6 @@ from (
     ('GET', null, '"public", "extensions"'),
     ('POST', '/rpc/' || repeat('%5F', 3000), '"public", "extensions"')
 ) as r (method, path, search_path);
-select is(
-  pg_temp.check('anon', '{}', '{}', 'POST', path), said.missing,
-  'an encoded name is ours, too: ' || path
-)
-from said, unnest(array['/rpc/search%5Flogs', '/rpc/%73earch%5flogs']) path;
-select is(
-  pg_temp.check('authenticated', '{}', '{"authorization": "x"}', 'POST', '/rpc/place_order'),
-  'ok', 'users without a tenant may call other functions of the project'
-);
-create role editor nologin;
-grant editor to postgres;
-select is(
-  pg_temp.check('editor', '{"role": "editor"}', '{"authorization": "x"}', 'GET', '/orders'), 'ok',
-  'so may roles of the project''s own'
-);
-select is(
-  pg_temp.check('editor', '{"role": "editor", "tenant_id": "acme"}', '{"authorization": "x"}'),
-  said.refused, 'which cannot call operations, even with a tenant'
-) from said;
 
 select pg_temp.act_as('authenticated', '{"tenant_id": "acme"}');
 select is(logloom_private.resolve_tenant('acme'), 'acme', 'users may name their own tenant');
