@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../ingest.psql
-select plan(37);
+select plan(34);
 
 create schema if not exists auth;
 create table if not exists auth.sessions (id uuid primary key);
@@ -30,26 +30,25 @@ grant all on made to public;
 
 select matches(m.token, '^llt_[0-9A-Za-z]{36}$', 'a token has its form') from made m;
 select is(m.service, 'shop', 'its service is trimmed') from made m;
-select is(
-  m.expires_at, now() + interval '15 minutes', 'by default it lives as long as possible'
-) from made m;
+select is(m.expires_at, now() + interval '15 minutes', 'by default it lives as long as possible')
+from made m;
 select is(
   (public.create_ingest_token(p_service => repeat('s', 200), p_expires_in => 60)).expires_at,
   now() + interval '1 minute', 'it may live shorter'
 );
-select throws_ok(c.call, 'PT400', c.message, c.message || ': ' || left(c.call, 80))
+select throws_ok(
+  format('select public.create_ingest_token(%s)', a), 'PT400', c.message, c.message || ': ' || a
+)
 from (
   values
-    ('select public.create_ingest_token()', 'Missing required parameter: p_service'),
-    ($$select public.create_ingest_token(p_service => E' \t')$$,
-      'Invalid p_service: 1 to 200 characters after trimming'),
-    ($$select public.create_ingest_token(p_service => repeat('s', 201))$$,
-      'Invalid p_service: 1 to 200 characters after trimming'),
-    ($$select public.create_ingest_token(p_service => 's', p_expires_in => 0)$$,
-      'Invalid p_expires_in: 1 to 900 seconds'),
-    ($$select public.create_ingest_token(p_service => 's', p_expires_in => 901)$$,
-      'Invalid p_expires_in: 1 to 900 seconds')
-) c (call, message);
+    ('Missing required parameter: p_service', array['']),
+    ('Invalid p_service: 1 to 200 characters after trimming',
+      array[$$p_service => E' \t'$$, $$p_service => repeat('s', 201)$$]),
+    ('Invalid p_expires_in: 1 to 900 seconds', array[
+      $$p_service => 's', p_expires_in => 0$$, $$p_service => 's', p_expires_in => 901$$
+    ])
+) c (message, arguments)
+cross join unnest(c.arguments) a;
 select throws_ok(
   'select * from logloom_private.ingest_tokens', '42501', null, 'no user reads the table'
 );
@@ -63,23 +62,10 @@ select results_eq(
 );
 
 select pg_temp.act_as_postgres();
-select is(
-  (select t.token_digest from logloom_private.ingest_tokens t where t.service = 'shop'),
-  (select sha256(m.token::bytea) from made m), 'the digest is stored'
-);
 select is_empty(
   $$select from logloom_private.ingest_tokens t, made m
     where to_jsonb(t)::text like '%' || m.token || '%'$$,
-  'the token is not'
-);
-select is(
-  (select right(m.token, 6) from made m),
-  (
-    select logloom_private.base62(
-      logloom_private.crc32(convert_to(left(m.token, 34), 'UTF8')), 6
-    ) from made m
-  ),
-  'it ends with the checksum of the rest'
+  'the token itself is not stored'
 );
 
 -- A token sends for its service only.
@@ -93,15 +79,12 @@ select pg_temp.send_request(
 from made m;
 reset role;
 select is(
-  a.body - 'errors', '{"success": true, "ingested": 2, "rejected": 2}',
-  'events are accepted or rejected one by one'
-) from answer a;
-select is(
-  a.body -> 'errors',
-  '[{"index": 1, "code": "service_is_another",
-     "message": "The token may only send for the service shop"},
-    {"index": 2, "code": "ts_out_of_range", "message": "ts is more than 24 h ahead"}]',
-  'another service is rejected, with the reason'
+  a.body,
+  '{"success": true, "ingested": 2, "rejected": 2, "errors": [
+    {"index": 1, "code": "service_is_another",
+      "message": "The token may only send for the service shop"},
+    {"index": 2, "code": "ts_out_of_range", "message": "ts is more than 24 h ahead"}]}',
+  'events are accepted or rejected one by one, with the reason'
 ) from answer a;
 select results_eq(
   $$select q.tenant_id, q.key_id, q.msg, q.service from logloom_private.queue q$$,
@@ -167,19 +150,11 @@ select is(
 
 -- A token ends with its user's session of Supabase Auth.
 insert into auth.sessions (id) values ('5e551011-0000-4000-8000-000000000000');
-select pg_temp.act_as_user('acme', 'alice');
-select set_config(
-  'request.jwt.claims',
-  (current_setting('request.jwt.claims')::jsonb || jsonb_build_object('session_id', s.id))::text,
-  true
-), s.id as session_id
-from (values ('5e551011-0000-4000-8000-000000000000')) s (id);
+select pg_temp.act_as('authenticated', '{"tenant_id": "acme", "sub": "alice",
+  "session_id": "5e551011-0000-4000-8000-000000000000"}');
 create temp table of_session as select * from public.create_ingest_token(p_service => 'session');
-select set_config(
-  'request.jwt.claims',
-  (current_setting('request.jwt.claims')::jsonb || '{"session_id": "of another service"}')::text,
-  true
-);
+select pg_temp.act_as('authenticated', '{"tenant_id": "acme", "sub": "alice",
+  "session_id": "of another service"}');
 create temp table of_others as select * from public.create_ingest_token(p_service => 'others');
 select pg_temp.act_as_postgres();
 select is(pg_temp.verdict(o.token), 'let in', 'a token with a session is valid') from of_session o;

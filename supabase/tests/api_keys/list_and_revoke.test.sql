@@ -13,8 +13,11 @@ select
 from generate_series(1, 5) i;
 insert into logloom.api_keys (tenant_id, name, key_prefix, key_digest)
 values ('umbrella', 'other', 'll_bbbbbbbb', sha256('other'));
-create temp table ids as select k.name, k.key_id from logloom.api_keys k;
-grant select on ids to public;
+create function pg_temp.key(p_name text)
+returns uuid
+language sql
+security definer
+as $$ select k.key_id from logloom.api_keys k where k.name = p_name $$;
 
 select pg_temp.act_as_user('acme', 'alice');
 select is(
@@ -27,19 +30,13 @@ select is(
 );
 select is(
   array(
-    select k.name from public.list_api_keys(
-      p_limit => 2, p_after => (select i.key_id from ids i where i.name = 'key 2')
-    ) k
+    select k.name from public.list_api_keys(p_limit => 2, p_after => pg_temp.key('key 2')) k
   ),
   '{key 3,key 4}', 'the next page follows'
 );
-select is(
-  array(
-    select k.name from public.list_api_keys(
-      p_after => (select i.key_id from ids i where i.name = 'key 5')
-    ) k
-  ),
-  '{}', 'nothing follows the last key'
+select is_empty(
+  $$select from public.list_api_keys(p_after => pg_temp.key('key 5'))$$,
+  'nothing follows the last key'
 );
 select throws_ok(
   format('select * from public.list_api_keys(p_limit => %s)', l), 'PT400',
@@ -47,10 +44,9 @@ select throws_ok(
 )
 from unnest('{0,-1,1001}'::integer[]) l;
 select throws_ok(
-  format('select * from public.list_api_keys(p_after => %L)', i.key_id), 'PT400',
+  $$select public.list_api_keys(p_after => pg_temp.key('other'))$$, 'PT400',
   'Invalid p_after: no such API key', 'p_after cannot be another tenant''s key'
-)
-from ids i where i.name = 'other';
+);
 select is(
   array(select k.status from public.list_api_keys() k),
   '{active,expired,active,active,active}', 'an expired key says so'
@@ -61,16 +57,14 @@ select is(
   '{"name": "key 3", "reads": [], "days_since_creation": 3, "days_since_last_use": 1}',
   'use is shown in whole days'
 )
-from public.get_api_key_usage(p_key_id => (select i.key_id from ids i where i.name = 'key 3')) u;
+from public.get_api_key_usage(p_key_id => pg_temp.key('key 3')) u;
 select is(
-  (select u.days_since_last_use from public.get_api_key_usage(
-    p_key_id => (select i.key_id from ids i where i.name = 'key 1')
-  ) u),
-  null, 'an unused key shows null'
+  (public.get_api_key_usage(p_key_id => pg_temp.key('key 1'))).days_since_last_use, null,
+  'an unused key shows null'
 );
 
 select is(to_jsonb(r), '{"success": true}', 'a key is revoked')
-from public.revoke_api_key(p_key_id => (select i.key_id from ids i where i.name = 'key 2')) r;
+from public.revoke_api_key(p_key_id => pg_temp.key('key 2')) r;
 select is(
   (select k.status || ' ' || (k.revoked_at = now()) from public.list_api_keys() k
     where k.name = 'key 2'),
@@ -80,7 +74,7 @@ select pg_temp.act_as_postgres();
 update logloom.api_keys set revoked_at = now() - interval '1 hour' where name = 'key 2';
 select pg_temp.act_as_user('acme', 'bob');
 select is(to_jsonb(r), '{"success": true}', 'revoking it again')
-from public.revoke_api_key(p_key_id => (select i.key_id from ids i where i.name = 'key 2')) r;
+from public.revoke_api_key(p_key_id => pg_temp.key('key 2')) r;
 select is(
   (select k.revoked_at from public.list_api_keys() k where k.name = 'key 2'),
   now() - interval '1 hour', 'changes nothing'
@@ -93,8 +87,7 @@ from unnest('{revoke_api_key,get_api_key_usage}'::text[]) o, (
   values
     ('null', 'PT400', 'Missing required parameter: p_key_id', 'no key'),
     ('gen_random_uuid()', 'PT404', 'API key not found', 'an unknown key'),
-    ((select quote_literal(i.key_id) from ids i where i.name = 'other'),
-      'PT404', 'API key not found', 'another tenant''s key')
+    ('pg_temp.key(''other'')', 'PT404', 'API key not found', 'another tenant''s key')
 ) a (argument, code, message, what);
 
 select * from finish();

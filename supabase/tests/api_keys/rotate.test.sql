@@ -41,14 +41,12 @@ $$;
 select is(
   array[pg_temp.works(o.key_value), pg_temp.works(n.key_value)], '{t,t}',
   'both keys work during the overlap'
-)
-from old o, new n;
+) from old o, new n;
 update logloom.api_keys set expires_at = now() where expires_at is not null;
 select is(
   array[pg_temp.works(o.key_value), pg_temp.works(n.key_value)], '{f,t}',
   'after the overlap only the new key works'
-)
-from old o, new n;
+) from old o, new n;
 
 select pg_temp.act_as_user('acme', 'alice');
 select throws_ok(

@@ -45,53 +45,45 @@ select lives_ok(
   'values at the limits are allowed'
 );
 
-create temp table wrong (arguments text, message text);
-insert into wrong
-values
-  ($$p_name => ''$$, 'Invalid p_name: 1 to 200 characters after trimming'),
-  ($$p_name => E' \n'$$, 'Invalid p_name: 1 to 200 characters after trimming'),
-  ($$p_name => repeat('n', 201)$$, 'Invalid p_name: 1 to 200 characters after trimming'),
-  ($$p_description => repeat('d', 2001)$$, 'Invalid p_description: at most 2000 characters'),
-  ($$p_display => '[]'$$, 'Invalid p_display: an object of at most 4000 bytes'),
-  ($$p_display => jsonb_build_object('a', repeat('d', 4000))$$,
-    'Invalid p_display: an object of at most 4000 bytes'),
-  ($$p_category => repeat('c', 101)$$, 'Invalid p_category: at most 100 characters'),
-  ($$p_tags => array_fill('t'::text, array[21])$$,
-    'Invalid p_tags: at most 20 tags of 1 to 50 characters each'),
-  ($$p_tags => '{""}'$$, 'Invalid p_tags: at most 20 tags of 1 to 50 characters each'),
-  ($$p_tags => array[repeat('t', 51)]$$,
-    'Invalid p_tags: at most 20 tags of 1 to 50 characters each'),
-  ($$p_tags => array[null]::text[]$$, 'Invalid p_tags: at most 20 tags of 1 to 50 characters each'),
-  ($$p_tags => '{{a},{b}}'$$, 'Invalid p_tags: at most 20 tags of 1 to 50 characters each'),
-  ($$p_query_dsl => ''$$, 'Invalid p_query_dsl: it is blank'),
-  ($$p_query_dsl => E' \t\r\n\u00a0'$$, 'Invalid p_query_dsl: it is blank'),
-  ($$p_query_dsl => 'level:loud'$$, null);
+create temp table wrong as
+select w.message, unnest(w.arguments) as argument
+from (
+  values
+    ('Invalid p_name: 1 to 200 characters after trimming',
+      array[$$p_name => ''$$, $$p_name => E' \n'$$, $$p_name => repeat('n', 201)$$]),
+    ('Invalid p_description: at most 2000 characters',
+      array[$$p_description => repeat('d', 2001)$$]),
+    ('Invalid p_display: an object of at most 4000 bytes',
+      array[$$p_display => '[]'$$, $$p_display => jsonb_build_object('a', repeat('d', 4000))$$]),
+    ('Invalid p_category: at most 100 characters', array[$$p_category => repeat('c', 101)$$]),
+    ('Invalid p_tags: at most 20 tags of 1 to 50 characters each', array[
+      $$p_tags => array_fill('t'::text, array[21])$$, $$p_tags => '{""}'$$,
+      $$p_tags => array[repeat('t', 51)]$$, $$p_tags => array[null]::text[]$$,
+      $$p_tags => '{{a},{b}}'$$
+    ]),
+    ('Invalid p_query_dsl: it is blank',
+      array[$$p_query_dsl => ''$$, $$p_query_dsl => E' \t\r\n\u00a0'$$])
+) w (message, arguments);
 
-select is(
-  pg_temp.attempt(
-    format(
-      'select public.create_saved_search(%s)',
-      concat_ws(
-        ', ',
-        case when w.arguments not like 'p_name %' then 'p_name => ''n''' end,
-        case when w.arguments not like 'p_query_dsl %' then 'p_query_dsl => ''ts:*''' end,
-        w.arguments
-      )
-    )
-  ),
-  'PT400 ' || w.message, 'create: ' || w.arguments
+select throws_ok(
+  format('select public.create_saved_search(%s)', concat_ws(
+    ', ',
+    case when w.argument not like 'p_name %' then 'p_name => ''n''' end,
+    case when w.argument not like 'p_query_dsl %' then 'p_query_dsl => ''ts:*''' end,
+    w.argument
+  )),
+  'PT400', w.message, 'create: ' || w.argument
 )
-from wrong w where w.message is not null;
-select is(
-  pg_temp.attempt(format('select public.update_saved_search(p_id => %L, %s)', c.id, w.arguments)),
-  'PT400 ' || w.message, 'update: ' || w.arguments
+from wrong w;
+select throws_ok(
+  format('select public.update_saved_search(p_id => %L, %s)', c.id, w.argument),
+  'PT400', w.message, 'update: ' || w.argument
 )
-from wrong w, created c where w.message is not null;
-select matches(
-  pg_temp.attempt(format('select public.create_saved_search(p_name => ''n'', %s)', w.arguments)),
-  '^PT400 .', 'create: a query that does not compile'
-)
-from wrong w where w.message is null;
+from wrong w, created c;
+select throws_ok(
+  $$select public.create_saved_search(p_name => 'n', p_query_dsl => 'level:loud')$$,
+  'PT400', null, 'create: a query that does not compile'
+);
 select throws_ok(
   $$select public.create_saved_search(p_query_dsl => 'ts:*')$$,
   'PT400', 'Missing required parameter: p_name', 'create: no name'
