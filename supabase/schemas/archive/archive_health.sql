@@ -55,10 +55,8 @@ begin
         'The bucket cannot be used: see problem in logloom_private.archive_bucket'
       end,
       case when v_passes.failing > 0 then
-        format(
-          '%s tenants cannot be archived: see error in logloom_private.archive_passes',
-          v_passes.failing
-        )
+        v_passes.failing
+          || ' tenants cannot be archived: see error in logloom_private.archive_passes'
       end,
       case when v_passes.oldest < p_now - v_settings.archive_grace then
         format(

@@ -116,13 +116,11 @@ as $$
 declare
   v_changes public.logloom_file_change[];
 begin
-  begin
-    v_changes := logloom_private.apply_documents(p_tenant_id, p_documents, p_pruned_types);
-    raise exception using errcode = 'triggered_action_exception';
-  exception when triggered_action_exception then
-    -- The exception undoes all changes of rows, but v_changes keeps its value.
-    return v_changes;
-  end;
+  v_changes := logloom_private.apply_documents(p_tenant_id, p_documents, p_pruned_types);
+  raise exception using errcode = 'triggered_action_exception';
+exception when triggered_action_exception then
+  -- The exception undoes all changes of rows, but v_changes keeps its value.
+  return v_changes;
 end;
 $$;
 
