@@ -11,9 +11,8 @@ select 'small', t.plan_id from logloom.tenants t where t.tenant_id = 'acme';
 create temp table clock as
 select
   -- The first day of a month that ended long ago, and a later day of that month.
-  date_trunc('month', now() at time zone 'UTC' - interval '100 days')::date as month,
-  (date_trunc('month', now() at time zone 'UTC' - interval '100 days') + interval '10 days')::date
-    as day;
+  m.month::date as month, m.month::date + 10 as day
+from date_trunc('month', now() at time zone 'UTC' - interval '100 days') m (month);
 grant select on clock to public;
 update logloom.plans
 set archive_days = 3650, retention_days_default = 30, retention_days_max = 30,
@@ -39,7 +38,31 @@ as $$
   from generate_series(1, p_records) i
 $$;
 
+-- True if retention must keep a day of the tenant, so many days after the clock's day.
+create function pg_temp.awaits(p_tenant text, p_days integer default 0)
+returns boolean
+language sql
+as $$
+  select logloom_private.awaits_archive(
+    p_tenant, c.day + p_days, logloom_private.utc_day(now())
+  ) from clock c
+$$;
+
 create temp table given_out (tenant_id text, id uuid, first_day date, last_day date);
+
+-- Settles the claim of a written file.
+create function pg_temp.settle(p_work json)
+returns void
+language sql
+as $$
+  select logloom_private.settle_archive_work(
+    (p_work ->> 'claim_id')::uuid, null,
+    jsonb_build_object(
+      'records', json_array_length(p_work -> 'columns' -> 'id'), 'bytes', 1000, 'sha256', 'digest'
+    ),
+    '[]'
+  )
+$$;
 
 -- Does all due work like the edge function, but without a bucket. Returns the number of files.
 create function pg_temp.archive()
@@ -63,14 +86,7 @@ begin
       v_work ->> 'tenant_id', i::uuid, (v_work ->> 'first_day')::date,
       (v_work ->> 'last_day')::date
     from json_array_elements_text(v_work -> 'columns' -> 'id') i;
-    perform logloom_private.settle_archive_work(
-      (v_work ->> 'claim_id')::uuid, null,
-      jsonb_build_object(
-        'records', json_array_length(v_work -> 'columns' -> 'id'), 'bytes', 1000,
-        'sha256', 'digest'
-      ),
-      '[]'
-    );
+    perform pg_temp.settle(v_work);
     v_files := v_files + 1;
   end loop;
   return v_files;
@@ -96,18 +112,8 @@ select pg_temp.add('acme', c.day + 1, 12, 102) from clock c;
 select pg_temp.add('small', c.day - 2, 7, 103) from clock c;
 select pg_temp.add('small', c.day + 9, 7, 104) from clock c;
 
-select ok(
-  logloom_private.awaits_archive(
-    'acme', (select c.day from clock c), logloom_private.utc_day(now())
-  ),
-  'a day that is not archived waits'
-);
-select ok(
-  not logloom_private.awaits_archive(
-    'nobody', (select c.day from clock c), logloom_private.utc_day(now())
-  ),
-  'a day of a deleted tenant does not wait'
-);
+select ok(pg_temp.awaits('acme'), 'a day that is not archived waits');
+select ok(not pg_temp.awaits('nobody'), 'a day of a deleted tenant does not wait');
 select is(
   pg_temp.archive(), 7, 'a large day has files of its own, small ones share their month''s'
 );
@@ -127,11 +133,8 @@ select results_eq(
   'files are named after their days'
 );
 select ok(
-  not logloom_private.awaits_archive('acme', c.day, logloom_private.utc_day(now()))
-    and not logloom_private.awaits_archive('small', c.day + 9, logloom_private.utc_day(now())),
-  'an archived day does not wait'
-)
-from clock c;
+  not pg_temp.awaits('acme') and not pg_temp.awaits('small', 9), 'an archived day does not wait'
+);
 select is(pg_temp.archive(), 0, 'nothing is archived twice');
 
 -- A record stays archived when it moves between rows and blocks.
@@ -139,21 +142,13 @@ select logloom_private.seal_block('acme', array[c.day]) from clock c;
 select logloom_private.seal_block('acme', array[c.day]) from clock c;
 select logloom_private.merge_small_blocks('acme', c.day, 1, false) from clock c;
 select is(pg_temp.archive(), 0, 'sealing and merging archive nothing again');
-select ok(
-  not logloom_private.awaits_archive('acme', c.day, logloom_private.utc_day(now())),
-  'and the day does not wait'
-)
-from clock c;
+select ok(not pg_temp.awaits('acme'), 'and the day does not wait');
 select logloom_private.unseal_day('acme', c.day) from clock c;
 select is(pg_temp.archive(), 0, 'nor does unsealing');
 
 -- Late records are archived: a few that stay rows, and many that are sealed.
 select pg_temp.add('acme', c.day, 3, 105) from clock c;
-select ok(
-  logloom_private.awaits_archive('acme', c.day, logloom_private.utc_day(now())),
-  'a day with a late record waits'
-)
-from clock c;
+select ok(pg_temp.awaits('acme'), 'a day with a late record waits');
 select is(pg_temp.archive(), 1, 'late records get a file of their own');
 select pg_temp.add('acme', c.day, 60, 106) from clock c;
 select logloom_private.seal_block('acme', array[c.day]) from clock c;
@@ -168,13 +163,7 @@ create temp table taken as select logloom_private.claim_archive_work() -> 'work'
 select logloom_private.begin_archive_erasure(
   gen_random_uuid(), 'acme', 'user_id:u1', now(), '1970-01-01', now()
 );
-select logloom_private.settle_archive_work(
-  (t.work ->> 'claim_id')::uuid, null,
-  jsonb_build_object('records', json_array_length(t.work -> 'columns' -> 'id'), 'bytes', 1,
-    'sha256', 'd'),
-  '[]'
-)
-from taken t;
+select pg_temp.settle(t.work) from taken t;
 select results_eq(
   $$ select g.reason from logloom_private.archive_garbage g, taken t
     where g.object_key = t.work ->> 'key' $$,

@@ -2,22 +2,22 @@ begin;
 \ir ../actors.psql
 select plan(13);
 
-create function pg_temp.last_event(p_tenant_id text)
+create function pg_temp.last_event()
 returns text
 language sql
 as $$
   select format('%s %s %s', e.actor, e.action, e.details)
   from logloom.audit_events e
-  where e.tenant_id = p_tenant_id
+  where e.tenant_id = 'acme'
   order by e.occurred_at desc
   limit 1
 $$;
-grant execute on function pg_temp.last_event(text) to public;
+grant execute on function pg_temp.last_event() to public;
 
 select pg_temp.act_as_user('acme', 'alice');
 create temp table created as select * from public.create_api_key(p_name => 'web');
 select is(
-  pg_temp.last_event('acme'),
+  pg_temp.last_event(),
   format('alice api_key.created {"name": "web", "key_prefix": "%s"}', c.key_prefix), 'a created key'
 ) from created c;
 select is(
@@ -25,12 +25,12 @@ select is(
 ) from created c;
 select public.revoke_api_key(p_key_id => c.key_id) from created c;
 select matches(
-  pg_temp.last_event('acme'), '^alice api_key.revoked .*"revoked_at": {"to": "', 'a revoked key'
+  pg_temp.last_event(), '^alice api_key.revoked .*"revoked_at": {"to": "', 'a revoked key'
 );
 
 select public.update_tenant_settings(pipeline_config => '{"retention_days": 3}');
 select is(
-  pg_temp.last_event('acme'),
+  pg_temp.last_event(),
   'alice settings.changed {"retention_days": {"to": 3, "from": null}}', 'changed settings'
 );
 select public.update_tenant_settings(pipeline_config => '{"retention_days": 3}');
@@ -42,28 +42,24 @@ select is(
 select pg_temp.act_as_service_role();
 select public.update_tenant_settings('acme', pipeline_config => '{"retention_days": 2}');
 select is(
-  pg_temp.last_event('acme'),
+  pg_temp.last_event(),
   'service_role settings.changed {"retention_days": {"to": 2, "from": 3}}', 'a service'
 );
 
 select pg_temp.act_as_postgres();
 insert into logloom.tenant_members (tenant_id, user_id, role)
 values ('acme', '11111111-1111-4111-8111-111111111111', 'member');
-select is(
-  pg_temp.last_event('acme'), 'postgres member.added {"role": "member"}', 'an added member'
-);
+select is(pg_temp.last_event(), 'postgres member.added {"role": "member"}', 'an added member');
 update logloom.tenant_members set role = 'admin' where tenant_id = 'acme';
 select is(
-  pg_temp.last_event('acme'),
+  pg_temp.last_event(),
   'postgres member.changed {"role": {"to": "admin", "from": "member"}}', 'a changed role'
 );
 delete from logloom.tenant_members where tenant_id = 'acme';
-select is(
-  pg_temp.last_event('acme'), 'postgres member.removed {"role": "admin"}', 'a removed member'
-);
+select is(pg_temp.last_event(), 'postgres member.removed {"role": "admin"}', 'a removed member');
 update logloom.tenants set plan_id = 'pro' where tenant_id = 'acme';
 select is(
-  pg_temp.last_event('acme'),
+  pg_temp.last_event(),
   'postgres plan.changed {"plan_id": {"to": "pro", "from": "free"}}', 'a changed plan'
 );
 

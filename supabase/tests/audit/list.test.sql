@@ -50,7 +50,6 @@ select throws_ok(
   '42501', null, 'a user cannot add events'
 );
 select throws_ok('delete from logloom.audit_events', '42501', null, 'or delete them');
-
 select pg_temp.act_as_service_role();
 select throws_ok('delete from logloom.audit_events', '42501', null, 'nor can a service');
 

@@ -3,7 +3,6 @@ begin;
 set local timezone = 'UTC';
 \ir ../actors.psql
 \ir ../ingest.psql
-update logloom_private.settings set provision_by_secret_key = true;
 select plan(11);
 
 create or replace function logloom_private.max_counted_services()
@@ -99,14 +98,12 @@ select is(
   '- 6, api 4, - 2, large 1', 'each day''s service with the most bytes, and all others together'
 );
 select throws_ok(
-  format('select public.get_tenant_usage(p_services => %s)', n), 'PT400',
-  'Invalid p_services: 1 to 50', n || ' services'
+  format('select public.get_tenant_usage(null, %s)', c.arguments), 'PT400', c.message, c.arguments
 )
-from unnest(array[0, 51]) n;
-
-select is(
-  pg_temp.attempt('select public.get_tenant_usage(p_months => 4, p_services => 1)'),
-  'PT400 Invalid p_months: at most 3 with p_services', 'services of three months'
-);
+from (
+  values
+    ('1, 0', 'Invalid p_services: 1 to 50'), ('1, 51', 'Invalid p_services: 1 to 50'),
+    ('4, 1', 'Invalid p_months: at most 3 with p_services')
+) c (arguments, message);
 select * from finish();
 rollback;
