@@ -57,11 +57,7 @@ return jsonb_build_object(
   'generation', p_part.generation + 1
 );
 
-create function logloom_private.discard_object(
-  p_tenant_id text,
-  p_object_key text,
-  p_reason text
-)
+create function logloom_private.discard_object(p_tenant_id text, p_object_key text, p_reason text)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,8 +1,4 @@
-create function logloom_private.read_archive(
-  p_tenant_id text,
-  p_limit integer,
-  p_after uuid
-)
+create function logloom_private.read_archive(p_tenant_id text, p_limit integer, p_after uuid)
 returns setof public.logloom_archive_part
 language plpgsql
 stable
@@ -99,10 +95,7 @@ comment on function public.list_log_archive_restores(text, integer, uuid) is
 
 -- Returns the records of a file as rows. p_records: the records as the function logloom-archive
 -- read them.
-create function logloom_private.archived_records(
-  p_part logloom.archive_parts,
-  p_records jsonb
-)
+create function logloom_private.archived_records(p_part logloom.archive_parts, p_records jsonb)
 returns logloom.logs[]
 language plpgsql
 stable

@@ -20,10 +20,7 @@ $$;
 
 -- Applies the tenant's masks to the details of events. To a mask's condition, an event is a record
 -- of the service audit: msg is the action, user_id the actor.
-create function logloom_private.masked_details(
-  p_tenant_id text,
-  p_events logloom.audit_events[]
-)
+create function logloom_private.masked_details(p_tenant_id text, p_events logloom.audit_events[])
 returns jsonb[]
 language plpgsql
 set search_path = pg_catalog, pg_temp

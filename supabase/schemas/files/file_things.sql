@@ -82,10 +82,7 @@ $$;
 -- Returns the tenant's things of a type as [{id, name, fields}], oldest first. Leaves out searches
 -- and dashboards that the caller did not share, because only their creator can change them. Leaves
 -- out silences that have no comment (their name), or that do not recur without an end.
-create function logloom_private.file_things(
-  p_type logloom_private.file_type,
-  p_tenant_id text
-)
+create function logloom_private.file_things(p_type logloom_private.file_type, p_tenant_id text)
 returns jsonb
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -38,10 +38,7 @@ $$;
 
 -- True if a caller manages a thing with this view: a user manages all things of the tenant, a
 -- session the things of its customer. Calling functions check the tenant of the thing.
-create function logloom_private.is_managed(
-  p_scope logloom_private.reading_scope,
-  p_view_id uuid
-)
+create function logloom_private.is_managed(p_scope logloom_private.reading_scope, p_view_id uuid)
 returns boolean
 language plpgsql
 stable

@@ -128,10 +128,7 @@ $$;
 -- Returns the scope of a portal session: its view, narrowed by the session's query and parts.
 -- p_origin: the origin of the page that frames the portal, if any. PT401 if the session has ended.
 -- PT403 if the session does not name the origin.
-create function logloom_private.scope_of_session(
-  p_session logloom.portal_sessions,
-  p_origin text
-)
+create function logloom_private.scope_of_session(p_session logloom.portal_sessions, p_origin text)
 returns logloom_private.reading_scope
 language plpgsql
 stable

@@ -1,8 +1,6 @@
 -- Returns the tenant whose rows the request's token can reach. Every policy calls it. Null for a
 -- token that may only read: the token can call the reading operations, but cannot read tables.
-create function logloom_private.current_tenant_id(
-  p_claims jsonb default logloom_private.claims()
-)
+create function logloom_private.current_tenant_id(p_claims jsonb default logloom_private.claims())
 returns text
 language plpgsql
 stable

@@ -117,10 +117,7 @@ $$;
 
 -- Returns the time from which the tenant keeps records: longest_days whole UTC days before today,
 -- or its oldest restored day. Never before p_from.
-create function logloom_private.kept_from(
-  p_tenant_id text,
-  p_from timestamptz default '-infinity'
-)
+create function logloom_private.kept_from(p_tenant_id text, p_from timestamptz default '-infinity')
 returns timestamptz
 language plpgsql
 stable
