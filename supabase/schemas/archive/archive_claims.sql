@@ -226,13 +226,12 @@ begin
     begin
       v_records := logloom_private.archive_records(v_pass);
       v_columns := logloom_private.archive_columns(v_records);
-    exception
-      when query_canceled then
-        update logloom_private.archive_passes p
-        set failures = p.failures + 1, error = 'Reading the records took too long',
-          next_attempt_at = clock_timestamp() + logloom_private.archive_delay(p.failures)
-        where p.tenant_id = v_pass.tenant_id;
-        return null;
+    exception when query_canceled then
+      update logloom_private.archive_passes p
+      set failures = p.failures + 1, error = 'Reading the records took too long',
+        next_attempt_at = clock_timestamp() + logloom_private.archive_delay(p.failures)
+      where p.tenant_id = v_pass.tenant_id;
+      return null;
     end;
     exit when v_records is not null;
     perform logloom_private.end_archive_pass(v_pass);

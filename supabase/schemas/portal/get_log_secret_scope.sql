@@ -13,11 +13,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role makes scopes
 declare
-  v_scope logloom_private.reading_scope;
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'get_log_secret_scope', p_tenant_id, 'admin');
 begin
-  v_scope := logloom_private.managing_scope(
-    p_scope, 'get_log_secret_scope', p_tenant_id, 'admin'
-  );
   if v_scope.kind <> 'token' and (
     case p_purpose when 'log_stream' then 'create_log_stream'
       when 'alert_rule' then 'create_alert_rule' end = any (v_scope.operations)

@@ -6,8 +6,6 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- How many of the newest days are measured. The size of older days is estimated from these days.
-  v_counted constant integer := 31;
   v_days date[];
   v_records numeric[];
   v_all_days bigint;
@@ -40,7 +38,8 @@ begin
     from logloom_private.log_days u
     where u.tenant_id = p_tenant_id
     order by u.day desc
-    limit v_counted
+    -- The newest days are measured. The size of older days is estimated from these days.
+    limit 31
   ) d;
   select count(*) into v_all_days from logloom_private.log_days d where d.tenant_id = p_tenant_id;
   select sum(x.bytes) * v_all_days / nullif(count(*), 0)
@@ -200,12 +199,10 @@ as $$
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'get_tenant_usage', p_tenant_id);
-  v_is_customer constant boolean := v_scope.kind = 'portal_session';
   v_tenant constant public.logloom_tenant :=
     logloom_private.tenant_with_plan(v_scope.tenant_id);
   v_months constant integer := coalesce(p_months, 1);
-  v_now constant timestamptz := now();
-  v_month constant date := date_trunc('month', v_now at time zone 'UTC');
+  v_month constant date := date_trunc('month', now() at time zone 'UTC');
   v_from date;
   v_elapsed numeric;
   v_result public.logloom_usage;
@@ -250,7 +247,7 @@ begin
 
   -- 2. A customer sees the limits of the session, a user the limits and details of the tenant.
   v_result.rules := '{}';
-  if v_is_customer then
+  if v_scope.kind = 'portal_session' then
     v_result.monthly_events_limit := v_scope.limits -> 'monthly_events';
     v_result.monthly_bytes_limit := v_scope.limits -> 'monthly_bytes';
   else
@@ -263,7 +260,7 @@ begin
     round(100.0 * v_result.events / nullif(v_result.monthly_events_limit, 0), 2);
   v_result.bytes_percent :=
     round(100.0 * v_result.bytes / nullif(v_result.monthly_bytes_limit, 0), 2);
-  v_elapsed := greatest(extract(epoch from v_now - v_month::timestamp at time zone 'UTC'), 86400)
+  v_elapsed := greatest(extract(epoch from now() - v_month::timestamp at time zone 'UTC'), 86400)
     / extract(epoch from v_result.resets_at - v_month::timestamp at time zone 'UTC');
   v_result.projected_events := greatest(v_result.events, round(v_result.events / v_elapsed));
   v_result.projected_bytes := greatest(v_result.bytes, round(v_result.bytes / v_elapsed));

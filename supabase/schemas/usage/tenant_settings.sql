@@ -23,10 +23,9 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
-  v_result public.logloom_tenant_settings;
+  v_result public.logloom_tenant_settings :=
+    logloom_private.effective_settings(logloom_private.resolve_tenant(p_tenant_id));
 begin
-  v_result := logloom_private.effective_settings(v_tenant_id);
   v_result.stored := logloom_private.my_stored(p_tenant_id);
   return v_result;
 end;

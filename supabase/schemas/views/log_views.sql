@@ -63,8 +63,6 @@ declare
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
   perform logloom_private.require_parameter('p_name', p_name is null);
-  v_row.tenant_id := v_tenant_id;
-  v_row.name := logloom_private.trim_space(p_name);
   v_row.query_dsl := logloom_private.checked_view_query(v_tenant_id, p_query_dsl);
   v_row.hidden_fields := logloom_private.checked_hidden_fields(p_hidden_fields);
   v_row.operations := logloom_private.checked_view_operations(p_operations);
@@ -80,8 +78,8 @@ begin
     tenant_id, name, query_dsl, hidden_fields, operations, created_by
   )
   values (
-    v_row.tenant_id, v_row.name, v_row.query_dsl, v_row.hidden_fields, v_row.operations,
-    logloom_private.actor()
+    v_tenant_id, logloom_private.trim_space(p_name), v_row.query_dsl, v_row.hidden_fields,
+    v_row.operations, logloom_private.actor()
   )
   returning * into v_row;
   return logloom_private.log_view_of(v_row);
