@@ -1,6 +1,7 @@
 -- Reads of a key are counted by operation and day, for 31 days.
 begin;
 \ir ../actors.psql
+\ir ../by.psql
 select plan(6);
 
 insert into logloom.tenants (tenant_id, plan_id)
@@ -25,21 +26,14 @@ from unnest(array[0, 33, 34]) d;
 
 create function pg_temp.reads_of(p_tenant_id text)
 returns text
-language plpgsql
+language sql
 as $$
-declare
-  v_reads text;
-begin
-  perform pg_temp.act_as_user(p_tenant_id, 'ann');
-  select
-    string_agg(
+  select pg_temp.by('ann', $call$(
+    select string_agg(
       format('%s %s: %s', r.operation, (now() at time zone 'UTC')::date - r.day, r.reads), ', '
     )
-  into v_reads
-  from unnest(logloom_private.my_key_reads(null, '00000000-0000-4000-8000-000000000001')) r;
-  perform pg_temp.act_as_postgres();
-  return v_reads;
-end;
+    from unnest(logloom_private.my_key_reads(null, '00000000-0000-4000-8000-000000000001')) r
+  )$call$, p_tenant_id)
 $$;
 
 select is(

@@ -3,30 +3,21 @@ begin;
 \ir ../actors.psql
 \ir ../stopped_clock.psql
 \ir bucket.psql
-select plan(23);
+select plan(28);
 
-select results_eq(
-  $$ select d.day, s.first_day, s.last_day
-    from unnest('{2026-11-05,2026-11-22,2026-11-30}'::date[]) d (day),
-      logloom_private.archive_span(d.day, 30) s $$,
-  $$ values ('2026-11-05'::date, '2026-11-01'::date, '2026-11-30'::date),
-      ('2026-11-22', '2026-11-01', '2026-11-30'), ('2026-11-30', '2026-11-01', '2026-11-30') $$,
-  'with four weeks of retention a small tenant has a file for each month'
-);
-select results_eq(
-  $$ select d.day, s.first_day, s.last_day
-    from unnest('{2026-11-01,2026-11-14,2026-11-22,2026-11-30}'::date[]) d (day),
-      logloom_private.archive_span(d.day, 7) s $$,
-  $$ values ('2026-11-01'::date, '2026-11-01'::date, '2026-11-07'::date),
-      ('2026-11-14', '2026-11-08', '2026-11-14'), ('2026-11-22', '2026-11-22', '2026-11-30'),
-      ('2026-11-30', '2026-11-22', '2026-11-30') $$,
-  'with a week or more, a file for each week of the month'
-);
-select results_eq(
-  $$ select s.first_day, s.last_day from logloom_private.archive_span('2026-11-05', 6) s $$,
-  $$ values ('2026-11-05'::date, '2026-11-05'::date) $$,
-  'otherwise a file for each day'
-);
+-- A small tenant has a file for each month, week of the month or day, as its retention is.
+select is(
+  logloom_private.archive_span(d::date, w.retention)::text, w.span,
+  format('the file of %s with %s days of retention', d, w.retention)
+)
+from (
+  values
+    (28, '(2026-11-01,2026-11-30)', '{2026-11-05,2026-11-22,2026-11-30}'::text[]),
+    (7, '(2026-11-01,2026-11-07)', '{2026-11-01}'), (7, '(2026-11-08,2026-11-14)', '{2026-11-14}'),
+    (7, '(2026-11-22,2026-11-30)', '{2026-11-22,2026-11-30}'),
+    (6, '(2026-11-05,2026-11-05)', '{2026-11-05}')
+) w (retention, span, days)
+cross join unnest(w.days) d;
 select is(
   array(
     select logloom_private.archive_tenant_name(t)

@@ -26,24 +26,18 @@ select is(
   'a user''s own and shared searches, newest first'
 );
 select is(
-  array(select s.name from public.list_saved_searches(include_shared => null) s),
-  '{alice private,alice shared,bob shared,bob shared too}', 'null is the default'
-);
-select is(
-  array(select s.name from public.list_saved_searches(include_shared => false) s),
-  '{alice private,alice shared}', 'or only their own'
-);
-select is(
-  array(select s.name from public.list_saved_searches(p_limit => 2) s),
-  '{alice private,alice shared}', 'a page'
-);
-select is(
-  array(
-    select s.name
-    from public.list_saved_searches(true, 2, '00000000-0000-4000-8000-000000000002') s
-  ),
-  '{bob shared,bob shared too}', 'the next page'
-);
+  array(select s.name from public.list_saved_searches(l.include_shared, l.size, l.after) s),
+  l.names, l.what
+)
+from (
+  values
+    (null::boolean, null::integer, null::uuid,
+      '{alice private,alice shared,bob shared,bob shared too}'::text[], 'null is the default'),
+    (false, null, null, '{alice private,alice shared}', 'or only their own'),
+    (true, 2, null, '{alice private,alice shared}', 'a page'),
+    (true, 2, '00000000-0000-4000-8000-000000000002', '{bob shared,bob shared too}',
+      'the next page')
+) l (include_shared, size, after, names, what);
 select throws_ok(
   format('select * from public.list_saved_searches(p_after => %L)', id), 'PT400',
   'Invalid p_after: no such saved search', 'p_after must be visible: ' || right(id, 1)
@@ -66,13 +60,10 @@ select is(
   'a colleague''s shared search can be read'
 );
 select throws_ok(
-  $$select public.update_saved_search('00000000-0000-4000-8000-000000000004', 'mine')$$,
-  'PT403', 'Only its creator may change or delete a saved search', 'but not changed'
-);
-select throws_ok(
-  $$select public.delete_saved_search('00000000-0000-4000-8000-000000000004')$$,
-  'PT403', 'Only its creator may change or delete a saved search', 'or deleted'
-);
+  format('select public.%s(%L)', o, '00000000-0000-4000-8000-000000000004'),
+  'PT403', 'Only its creator may change or delete a saved search', 'but not with ' || o
+)
+from unnest('{update_saved_search,delete_saved_search}'::text[]) o;
 select throws_ok(
   format('select public.%s(%L)', o, i),
   'PT404', 'Saved search not found', format('invisible: %s %s', o, right(i, 1))

@@ -4,12 +4,11 @@ select plan(7);
 
 select pg_temp.act_as_user('acme', 'alice');
 select throws_ok(
-  'select public.get_current_tenant()',
-  'PT404', 'Tenant not found', 'before its first write a tenant does not exist'
+  'select public.get_current_tenant()', 'PT404', 'Tenant not found',
+  'before its first write a tenant does not exist'
 );
 select throws_ok(
-  'select public.get_tenant_settings()',
-  'PT404', 'Tenant settings not found', 'nor do its settings'
+  'select public.get_tenant_settings()', 'PT404', 'Tenant settings not found', 'nor do its settings'
 );
 
 select public.create_api_key(p_name => 'first write');

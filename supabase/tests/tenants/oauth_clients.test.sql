@@ -58,15 +58,12 @@ $$;
 select plan(3 * (select count(*)::integer from statements) + 1);
 
 select matches(
-  pg_temp.reached('unlisted', s.statement), '^(0|42501)$',
-  'an OAuth client reaches nothing with: ' || s.statement
+  pg_temp.reached(c.client_id, s.statement, c.user_id), '^(0|42501)$',
+  format('%s reaches nothing with: %s', c.who, s.statement)
 )
-from statements s;
-select matches(
-  pg_temp.reached(null, s.statement, 'vera'), '^(0|42501)$',
-  'a viewer reaches nothing with: ' || s.statement
-)
-from statements s;
+from statements s
+cross join (values ('unlisted', 'alice', 'an OAuth client'), (null, 'vera', 'a viewer'))
+  c (client_id, user_id, who);
 select is(
   pg_temp.reached('listed', s.statement), pg_temp.reached(null, s.statement),
   'a listed client reaches the same as its user with: ' || s.statement
