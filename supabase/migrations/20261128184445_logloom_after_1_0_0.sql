@@ -75,6 +75,17 @@ drop function logloom_private.preview_alerts(
   logloom_private.alert_window[], logloom.alert_rules, interval
 );
 
+-- Counts of blocks have one type.
+drop function logloom_private.block_groups(
+  logloom_private.blocks, varbit, text[], boolean, text, boolean, boolean
+);
+drop function logloom_private.read_groups(
+  logloom_private.blocks, varbit, text[], boolean, text, boolean
+);
+drop function logloom_private.sealed_groups(
+  text, timestamptz, timestamptz, jsonb, text[], text, boolean, boolean
+);
+
 alter type logloom_private.reading_scope rename attribute actor to kind;
 
 -- Sessions of customers manage log streams, too.
@@ -420,6 +431,14 @@ DROP FUNCTION "logloom_private"."checked_stream_query"(text, text, uuid);
 
 DROP FUNCTION "logloom_private"."chosen_rows_sql"(jsonb, jsonb, text, integer);
 
+DROP FUNCTION "logloom_private"."claim_bucket_work"(logloom_private.settings, timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."claim_erasure"(timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."claim_restore"(timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."claim_write"(timestamp WITH time zone);
+
 DROP FUNCTION "logloom_private"."confirm_address"(text, text);
 
 DROP FUNCTION "logloom_private"."counted_rows_sql"(text, logloom_private.compiled_query, timestamp WITH time zone, timestamp WITH time zone);
@@ -455,6 +474,8 @@ DROP FUNCTION "logloom_private"."fire_alert"(logloom.alert_rules, logloom_privat
 DROP FUNCTION "logloom_private"."first_records_sql"(text, logloom_private.compiled_query, integer, text, timestamp WITH time zone, uuid, text[], bigint);
 
 DROP FUNCTION "logloom_private"."has_partials"(logloom_private.compiled_query);
+
+DROP FUNCTION "logloom_private"."health_grade"(text, text);
 
 DROP FUNCTION "logloom_private"."is_cheap"(bigint, double precision);
 
@@ -1533,6 +1554,9 @@ ALTER TABLE "logloom"."log_views"
 ALTER TABLE "logloom_private"."settings"
   ALTER COLUMN "queue_hard_limit_bytes" DROP NOT NULL;
 
+ALTER TABLE "logloom_private"."archive_claims"
+  ALTER COLUMN "expires_at" SET DEFAULT (clock_timestamp() + '00:05:00'::interval);
+
 ALTER TABLE "logloom_private"."settings"
   ALTER COLUMN "writer_guard_silence" SET DEFAULT '00:00:20'::interval;
 
@@ -1554,6 +1578,16 @@ CREATE TYPE "logloom_private"."audited_statement" AS (
   "actor"                text,
   "client_id"            text,
   "context"              jsonb
+);
+
+CREATE TYPE "logloom_private"."block_group" AS (
+  "keys"    text[],
+  "events"  bigint,
+  "numbers" bigint,
+  "total"   numeric,
+  "minimum" numeric,
+  "maximum" numeric,
+  "doubles" double precision[]
 );
 
 CREATE TYPE "logloom_private"."error_arrival" AS (
@@ -3738,10 +3772,8 @@ begin
         'The bucket cannot be used: see problem in logloom_private.archive_bucket'
       end,
       case when v_passes.failing > 0 then
-        format(
-          '%s tenants cannot be archived: see error in logloom_private.archive_passes',
-          v_passes.failing
-        )
+        v_passes.failing
+          || ' tenants cannot be archived: see error in logloom_private.archive_passes'
       end,
       case when v_passes.oldest < p_now - v_settings.archive_grace then
         format(
@@ -5165,15 +5197,7 @@ CREATE OR REPLACE FUNCTION logloom_private.block_groups (
   p_exact   boolean,
   p_doubles boolean
 )
-  RETURNS TABLE (
-    keys    text[],
-    events  bigint,
-    numbers bigint,
-    total   numeric,
-    minimum numeric,
-    maximum numeric,
-    doubles double precision[]
-  )
+  RETURNS SETOF logloom_private.block_group
   LANGUAGE plpgsql
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
@@ -7160,9 +7184,6 @@ CREATE OR REPLACE FUNCTION logloom_private.claim_archive_work()
 -- definer because no API role reads records or changes the archive
 declare
   v_settings logloom_private.settings;
-  -- Longer than any file takes. After this time another call takes over the work.
-  v_expires_at constant timestamptz := clock_timestamp() + interval '5 minutes';
-  v_claim logloom_private.archive_claims;
   v_work json;
 begin
   perform logloom_private.require_own_project();
@@ -7172,12 +7193,10 @@ begin
   select s.* into v_settings from logloom_private.settings s;
   -- Makes one claim at a time, because making a claim reads a lot.
   perform pg_advisory_xact_lock(logloom_private.lock_key('archive'));
-  for v_claim in
-    select c.* from logloom_private.archive_claims c where c.expires_at < clock_timestamp()
-  loop
-    perform logloom_private.release_archive_claim(v_claim, null);
-  end loop;
-  v_work := logloom_private.claim_bucket_work(v_settings, v_expires_at);
+  perform logloom_private.release_archive_claim(c, null)
+  from logloom_private.archive_claims c
+  where c.expires_at < clock_timestamp();
+  v_work := logloom_private.claim_bucket_work(v_settings);
   if v_work is null and (
     select b.problem is null and b.bucket = v_settings.archive_bucket
       and b.prefix = v_settings.archive_prefix
@@ -7187,9 +7206,8 @@ begin
     from logloom_private.archive_bucket b
   ) then
     v_work := coalesce(
-      logloom_private.claim_restore(v_expires_at)::json,
-      logloom_private.claim_erasure(v_expires_at)::json,
-      logloom_private.claim_write(v_expires_at)
+      logloom_private.claim_restore()::json, logloom_private.claim_erasure()::json,
+      logloom_private.claim_write()
     );
   end if;
   if v_work is null then
@@ -7202,8 +7220,7 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.claim_bucket_work (
-  p_settings   logloom_private.settings,
-  p_expires_at timestamp with time zone
+  p_settings logloom_private.settings
 )
   RETURNS jsonb
   LANGUAGE plpgsql
@@ -7254,10 +7271,8 @@ begin
       return null;
     end if;
   end if;
-  insert into logloom_private.archive_claims (tenant_id, kind, part_id, object_key, expires_at)
-  values (
-    '', v_work ->> 'kind', (v_work ->> 'part_id')::uuid, v_work ->> 'key', p_expires_at
-  )
+  insert into logloom_private.archive_claims (tenant_id, kind, part_id, object_key)
+  values ('', v_work ->> 'kind', (v_work ->> 'part_id')::uuid, v_work ->> 'key')
   on conflict do nothing
   returning v_work || jsonb_build_object('claim_id', claim_id) into v_work;
   return v_work;
@@ -7388,9 +7403,7 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.claim_erasure (
-  p_expires_at timestamp with time zone
-)
+CREATE OR REPLACE FUNCTION logloom_private.claim_erasure()
   RETURNS jsonb
   LANGUAGE plpgsql
   SET search_path TO 'pg_catalog', 'pg_temp'
@@ -7433,10 +7446,8 @@ begin
       and (v_erasure.position_number = 0 or v_part.part_id is null)
     then
       v_note := logloom_private.erasure_note(v_erasure);
-      insert into logloom_private.archive_claims (
-        tenant_id, kind, run_id, object_key, expires_at
-      )
-      values (v_erasure.tenant_id, 'note', v_erasure.run_id, v_note.key, p_expires_at)
+      insert into logloom_private.archive_claims (tenant_id, kind, run_id, object_key)
+      values (v_erasure.tenant_id, 'note', v_erasure.run_id, v_note.key)
       returning claim_id into v_claim_id;
       return jsonb_build_object(
         'kind', 'note', 'claim_id', v_claim_id, 'key', v_note.key, 'note', v_note.note
@@ -7451,12 +7462,8 @@ begin
     v_new_key := logloom_private.archive_key(
       jsonb_populate_record(v_part, jsonb_build_object('generation', v_part.generation + 1))
     );
-    insert into logloom_private.archive_claims (
-      tenant_id, kind, part_id, run_id, object_key, expires_at
-    )
-    values (
-      v_erasure.tenant_id, 'erase', v_part.part_id, v_erasure.run_id, v_new_key, p_expires_at
-    )
+    insert into logloom_private.archive_claims (tenant_id, kind, part_id, run_id, object_key)
+    values (v_erasure.tenant_id, 'erase', v_part.part_id, v_erasure.run_id, v_new_key)
     returning claim_id into v_claim_id;
     return logloom_private.archive_part_work(v_part)
       || jsonb_build_object('kind', 'erase', 'claim_id', v_claim_id, 'new_key', v_new_key);
@@ -7465,9 +7472,7 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.claim_restore (
-  p_expires_at timestamp with time zone
-)
+CREATE OR REPLACE FUNCTION logloom_private.claim_restore()
   RETURNS jsonb
   LANGUAGE plpgsql
   SET search_path TO 'pg_catalog', 'pg_temp'
@@ -7511,10 +7516,8 @@ begin
       );
       continue;
     end if;
-    insert into logloom_private.archive_claims (tenant_id, kind, part_id, run_id, expires_at)
-    values (
-      v_restore.tenant_id, 'restore', v_part.part_id, v_restore.restore_id, p_expires_at
-    )
+    insert into logloom_private.archive_claims (tenant_id, kind, part_id, run_id)
+    values (v_restore.tenant_id, 'restore', v_part.part_id, v_restore.restore_id)
     returning claim_id into v_claim_id;
     return logloom_private.archive_part_work(v_part)
       || jsonb_build_object('kind', 'restore', 'claim_id', v_claim_id);
@@ -7523,9 +7526,7 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.claim_write (
-  p_expires_at timestamp with time zone
-)
+CREATE OR REPLACE FUNCTION logloom_private.claim_write()
   RETURNS json
   LANGUAGE plpgsql
   SET search_path TO 'pg_catalog', 'pg_temp'
@@ -7557,36 +7558,33 @@ begin
     begin
       v_records := logloom_private.archive_records(v_pass);
       v_columns := logloom_private.archive_columns(v_records);
-    exception
-      when query_canceled then
-        update logloom_private.archive_passes p
-        set failures = p.failures + 1, error = 'Reading the records took too long',
-          next_attempt_at = clock_timestamp() + logloom_private.archive_delay(p.failures)
-        where p.tenant_id = v_pass.tenant_id;
-        return null;
+    exception when query_canceled then
+      update logloom_private.archive_passes p
+      set failures = p.failures + 1, error = 'Reading the records took too long',
+        next_attempt_at = clock_timestamp() + logloom_private.archive_delay(p.failures)
+      where p.tenant_id = v_pass.tenant_id;
+      return null;
     end;
     exit when v_records is not null;
     perform logloom_private.end_archive_pass(v_pass);
   end loop;
-  v_part.part_id := gen_random_uuid();
-  v_part.tenant_id := v_pass.tenant_id;
-  v_part.first_day := v_pass.first_day;
-  v_part.last_day := v_pass.last_day;
-  v_part.generation := 1;
+  v_part := jsonb_populate_record(
+    v_part, to_jsonb(v_pass) || jsonb_build_object('part_id', gen_random_uuid(), 'generation', 1)
+  );
   insert into logloom.archive_parts (
     part_id, tenant_id, first_day, last_day, write_seq, object_key, status
   )
   values (
-    v_part.part_id, v_pass.tenant_id, v_pass.first_day, v_pass.last_day, v_pass.write_seq,
+    v_part.part_id, v_part.tenant_id, v_part.first_day, v_part.last_day, v_part.write_seq,
     logloom_private.archive_key(v_part), 'draft'
   )
   returning * into v_part;
   insert into logloom_private.archive_claims (
-    tenant_id, kind, part_id, object_key, records, first_ts, last_ts, last_id, expires_at
+    tenant_id, kind, part_id, object_key, records, first_ts, last_ts, last_id
   )
   select
     v_pass.tenant_id, 'write', v_part.part_id, v_part.object_key, count(*), min(r.ts), max(r.ts),
-    (array_agg(r.id order by r.ts desc, r.id desc))[1], p_expires_at
+    (array_agg(r.id order by r.ts desc, r.id desc))[1]
   from unnest(v_records) r
   returning * into v_claim;
   return json_build_object(
@@ -8382,6 +8380,81 @@ begin
   select array_agg(distinct s.day) into v_arrived_days from superseded s;
   perform logloom_private.summarize_writes(d.day) from unnest(v_arrived_days) d (day);
   return case when v_rows >= v_max_rows then interval '0' end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.compare_archive (
+  p_page jsonb
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_after text;
+  v_restored_at timestamptz;
+  v_through constant text := p_page ->> 'through';
+begin
+  select coalesce(b.compared_through, ''), b.restored_at into v_after, v_restored_at
+  from logloom_private.archive_bucket b;
+  update logloom.archive_parts p
+  set newer_key = k.key
+  from jsonb_to_recordset(p_page -> 'keys') k (key text)
+  where p.part_id::text = substring(k.key from '_([0-9a-f-]{36})_[0-9]{1,9}\.parquet$')
+    and substring(k.key from '_([0-9]{1,9})\.parquet$')::integer > p.generation
+    and p.status <> 'draft'
+    and not exists (
+      select from logloom_private.archive_claims c where c.part_id = p.part_id
+    );
+  insert into logloom_private.archive_garbage (object_key, tenant_id, reason, next_attempt_at)
+  select
+    k.key, coalesce(p.tenant_id, ''), case when l.is_later then 'later' else 'unknown' end,
+    case when l.is_later then 'infinity' else clock_timestamp() end
+  from jsonb_to_recordset(p_page -> 'keys') k (key text, age integer)
+  left join logloom.archive_parts p
+    on p.part_id::text = substring(k.key from '_([0-9a-f-]{36})_[0-9]{1,9}\.parquet$')
+  cross join lateral (
+    select p.part_id is null and v_restored_at is not null
+      and now() - make_interval(secs => k.age) <= v_restored_at as is_later
+  ) l
+  where (k.age > 86400 or l.is_later)
+    and not exists (
+      select from logloom.archive_parts x where k.key in (x.object_key, x.newer_key)
+    )
+    and k.key like (
+      select format('%s/v1/tenant=%%', s.archive_prefix) from logloom_private.settings s
+    )
+  on conflict (object_key) do nothing;
+  update logloom.archive_parts p
+  set status = case when p.status = 'verified' then 'missing' else 'verified' end
+  where p.verified_at < now() - interval '1 day'
+    and p.object_key collate "C" > v_after collate "C"
+    and (v_through is null or p.object_key collate "C" <= v_through collate "C")
+    and (p.status = 'verified') <> (
+      p.object_key in (
+        select k.key from jsonb_to_recordset(p_page -> 'keys') k (key text)
+      )
+    )
+    and p.status <> 'draft' and p.newer_key is null;
+  perform logloom_private.compare_notes(p_page -> 'keys');
+  update logloom_private.archive_bucket b
+  set compared_through = v_through,
+    compared_at = case when v_through is null then clock_timestamp() else b.compared_at end
+  where b.singleton;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.compare_archive_anew()
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  perform logloom_private.release_archive_claim(c, null) from logloom_private.archive_claims c;
+  update logloom_private.archive_bucket b
+  set checked_at = null, planned_at = null, planned_through = null, compared_at = null,
+    compared_through = null, restored_at = clock_timestamp()
+  where b.singleton;
 end;
 $function$;
 
@@ -9191,6 +9264,34 @@ begin
     'select %s as ts%s, %s as count %s group by 1%2$s',
     logloom_private.bucket_sql(p_seconds), v_by, logloom_private.source_count_sql(v_source),
     logloom_private.source_sql(v_source.rows_sql)
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.create_partition (
+  p_day date
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+declare
+  v_name constant text := logloom_private.partition_name(p_day);
+begin
+  perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
+  if logloom_private.partition_exists(p_day) then
+    return;
+  end if;
+  -- Creates a separate table and attaches it: "partition of" would wait for every reader of the
+  -- parent.
+  execute format('create table logloom.%I (like logloom.logs including all)', v_name);
+  execute format(
+    'alter table logloom.%I enable row level security, force row level security', v_name
+  );
+  execute format(
+    'alter table logloom.logs attach partition logloom.%I for values from (%L) to (%L)',
+    v_name, logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1)
   );
 end;
 $function$;
@@ -11115,7 +11216,6 @@ CREATE OR REPLACE FUNCTION logloom_private.end_portal_customer (
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_views uuid[];
-  v_sessions uuid[];
   v_messages uuid[];
   v_wait text;
   v_ended public.logloom_revoked_customer;
@@ -11136,23 +11236,14 @@ begin
   end;
   -- A session locks the tenant while it creates a thing.
   perform from logloom.tenants t where t.tenant_id = v_tenant_id for no key update;
-  with ended as (
-    update logloom.portal_sessions s
-    set revoked_at = now()
-    where s.tenant_id = v_tenant_id and s.customer = p_customer
-      and s.revoked_at is null and s.expires_at > now()
-    returning s.session_id
-  )
-  select coalesce(array_agg(e.session_id), '{}') into v_sessions from ended e;
-  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
-  select
-    v_tenant_id, logloom_private.actor(), 'portal_session.revoked', s.session_id::text,
-    jsonb_strip_nulls(jsonb_build_object(
-      'customer', p_customer, 'first_used_at', s.first_used_at, 'last_used_at', s.last_used_at
-    ))
-  from logloom.portal_sessions s
-  where s.session_id = any (v_sessions);
-  v_ended.sessions := cardinality(v_sessions);
+  v_ended.sessions := logloom_private.revoke_sessions(
+    array(
+      select s.session_id
+      from logloom.portal_sessions s
+      where s.tenant_id = v_tenant_id and s.customer = p_customer and s.expires_at > now()
+    ),
+    jsonb_build_object('customer', p_customer)
+  );
   v_views := array(
     select v.view_id
     from logloom.log_views v
@@ -11183,6 +11274,33 @@ begin
     v_tenant_id, logloom_private.actor(), 'portal_customer.revoked', p_customer, to_jsonb(v_ended)
   );
   return v_ended;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.end_portal_session (
+  p_tenant_id  text,
+  p_session_id uuid
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes sessions
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+begin
+  perform
+    logloom_private.require_role(v_tenant_id, 'admin'),
+    logloom_private.require_parameter('p_session_id', p_session_id is null);
+  if not exists (
+    select from logloom.portal_sessions s
+    where s.tenant_id = v_tenant_id and s.session_id = p_session_id
+  ) then
+    perform logloom_private.refuse('portal.session_not_found');
+  end if;
+  perform logloom_private.revoke_sessions(array[p_session_id], '{}');
 end;
 $function$;
 
@@ -11242,6 +11360,27 @@ begin
   update logloom_private.storage s
   set limit_day = null, overtakes_archive = false
   where s.limit_day is not null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.end_sessions_of_member()
+  RETURNS TRIGGER
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes sessions
+begin
+  perform logloom_private.revoke_sessions(
+    array(
+      select s.session_id
+      from logloom.portal_sessions s
+      where s.tenant_id = old.tenant_id and s.created_by = old.user_id and s.expires_at > now()
+    ),
+    jsonb_build_object('created_by', old.user_id)
+  );
+  return null;
 end;
 $function$;
 
@@ -13566,16 +13705,12 @@ CREATE OR REPLACE FUNCTION logloom_private.forget_archive (
   LANGUAGE plpgsql
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
-declare
-  v_claim logloom_private.archive_claims;
 begin
   perform pg_advisory_xact_lock(logloom_private.lock_key('archive'));
   delete from logloom_private.archive_passes p where true;
-  for v_claim in
-    select c.* from logloom_private.archive_claims c where c.kind <> 'delete'
-  loop
-    perform logloom_private.release_archive_claim(v_claim, null);
-  end loop;
+  perform logloom_private.release_archive_claim(c, null)
+  from logloom_private.archive_claims c
+  where c.kind <> 'delete';
   update logloom.archive_restores r
   set status = 'failed', error = p_reason, finished_at = clock_timestamp()
   where r.status in ('queued', 'running');
@@ -14263,6 +14398,17 @@ RETURN
   '$[*]?((!(@."kind" like_regex "^(count|rate|sum|avg|min|max)$") || @."field"."field" == "ts") || @."field"."field" == "received_at")'::jsonpath)),
   true) AND (NOT (p_query).names_now) AND (cardinality((p_query).by_fields) = 0));
 
+CREATE OR REPLACE FUNCTION logloom_private.health_grade (
+  p_unhealthy text,
+  p_degraded  text
+)
+  RETURNS jsonb
+  LANGUAGE sql
+  STABLE
+RETURN
+  jsonb_strip_nulls(jsonb_build_object('status', CASE WHEN (p_unhealthy <> ''::text) THEN 'unhealthy'::text WHEN (p_degraded <> ''::text) THEN 'degraded'::text ELSE 'healthy'::text
+  END, 'reason', NULLIF(concat_ws('; '::text, p_unhealthy, NULLIF(p_degraded, ''::text)), ''::text)));
+
 CREATE OR REPLACE FUNCTION logloom_private.held_incident (
   p_rule   logloom.alert_rules,
   p_window logloom_private.alert_window,
@@ -14398,17 +14544,9 @@ CREATE OR REPLACE FUNCTION logloom_private.hint_at (
   p_suggestion text
 )
   RETURNS jsonb
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return jsonb_build_array(jsonb_build_object(
-    'position', greatest(strpos(p_query_dsl, p_part), 1), 'message', p_message,
-    'suggestion', p_suggestion
-  ));
-end;
-$function$;
+  LANGUAGE sql
+  STABLE
+RETURN jsonb_build_array(jsonb_build_object('position', GREATEST(strpos(p_query_dsl, p_part), 1), 'message', p_message, 'suggestion', p_suggestion));
 
 CREATE OR REPLACE FUNCTION logloom_private.hints_for_nothing (
   p_scope     logloom_private.reading_scope,
@@ -14517,9 +14655,7 @@ begin
       'select array(select replace(substr(f.field, 7), %L, %L) from (%s) '
         || 'f (field, type, count, "values", exact, records) where f.field like %L)',
       '"', '', logloom_private.log_fields_sql(
-        logloom_private.newest_sample_sql(
-          p_scope.tenant_id, v_sampled, 1000, logloom_private.sample_bytes()
-        ), false
+        logloom_private.newest_sample_sql(p_scope.tenant_id, v_sampled, 1000), false
       ), 'attrs.%'
     )
     into v_names
@@ -14744,8 +14880,6 @@ CREATE OR REPLACE FUNCTION logloom_private.hot_bytes (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- How many of the newest days are measured. The size of older days is estimated from these days.
-  v_counted constant integer := 31;
   v_days date[];
   v_records numeric[];
   v_all_days bigint;
@@ -14778,7 +14912,8 @@ begin
     from logloom_private.log_days u
     where u.tenant_id = p_tenant_id
     order by u.day desc
-    limit v_counted
+    -- The newest days are measured. The size of older days is estimated from these days.
+    limit 31
   ) d;
   select count(*) into v_all_days from logloom_private.log_days d where d.tenant_id = p_tenant_id;
   select sum(x.bytes) * v_all_days / nullif(count(*), 0)
@@ -16095,7 +16230,10 @@ begin
     when 'exists' then
     when 'equal' then v_template := v_template || logloom_private.equal_template(p_values);
     when 'contains' then v_template := v_template || logloom_private.contains_template(p_values);
-    when 'word' then v_template := v_template || logloom_private.word_template(p_values);
+    when 'word' then
+      -- A text that has the word also contains its letters.
+      v_template := v_template || logloom_private.contains_template(p_values)
+        || '{"decides": false}';
     when 'regex' then v_template := v_template || logloom_private.regex_template(p_values);
     else return null;
   end case;
@@ -17605,8 +17743,10 @@ begin
   loop
     continue when v_partition.name = v_partition.day_name;
     execute format('alter table logloom.%I rename to %I', v_partition.name, v_partition.day_name);
-    execute format('alter table logloom.%I enable row level security', v_partition.day_name);
-    execute format('alter table logloom.%I force row level security', v_partition.day_name);
+    execute format(
+      'alter table logloom.%I enable row level security, force row level security',
+      v_partition.day_name
+    );
   end loop;
   -- pg_partman only adds partitions after the newest one. Create missing days before it, too.
   perform logloom_private.create_partition(logloom_private.utc_day(now()) + i)
@@ -17907,8 +18047,6 @@ declare
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
   perform logloom_private.require_parameter('p_name', p_name is null);
-  v_row.tenant_id := v_tenant_id;
-  v_row.name := logloom_private.trim_space(p_name);
   v_row.query_dsl := logloom_private.checked_view_query(v_tenant_id, p_query_dsl);
   v_row.hidden_fields := logloom_private.checked_hidden_fields(p_hidden_fields);
   v_row.operations := logloom_private.checked_view_operations(p_operations);
@@ -17924,8 +18062,8 @@ begin
     tenant_id, name, query_dsl, hidden_fields, operations, created_by
   )
   values (
-    v_row.tenant_id, v_row.name, v_row.query_dsl, v_row.hidden_fields, v_row.operations,
-    logloom_private.actor()
+    v_tenant_id, logloom_private.trim_space(p_name), v_row.query_dsl, v_row.hidden_fields,
+    v_row.operations, logloom_private.actor()
   )
   returning * into v_row;
   return logloom_private.log_view_of(v_row);
@@ -19180,39 +19318,6 @@ begin
   );
 exception when query_canceled or others then
   return '[]';
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.newest_sample_sql (
-  p_tenant_id text,
-  p_query     logloom_private.compiled_query,
-  p_records   integer,
-  p_bytes     integer
-)
-  RETURNS logloom_private.sql_source
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_fields constant text[] := array(
-    select f.name from unnest(logloom_private.record_fields()) f where f.place is not null
-  ) || 'attrs'::text;
-  v_sample logloom_private.sql_source;
-begin
-  v_sample := logloom_private.sized_rows_sql(
-    logloom_private.first_records_sql(
-      p_tenant_id, p_query, p_records, 'desc',
-      p_reads => v_fields || array['msg.exists', 'record_bytes'], p_bytes => p_bytes
-    ),
-    p_bytes,
-    format(
-      'coalesce(l.record_bytes, octet_length(to_json(row(%s))::text))',
-      array_to_string(array(select 'l.' || f from unnest(v_fields) f), ', ')
-    )
-  );
-  v_sample.where_sql := 'l.fits';
-  return v_sample;
 end;
 $function$;
 
@@ -20791,7 +20896,7 @@ begin
     v_query.aggregate := v_aggregate ->> 'kind';
     v_query.aggregate_field := v_aggregate -> 'field' ->> 'name';
     v_query.aggregate_sql := logloom_private.query_aggregate_sql(
-      v_aggregate, 'l', logloom_private.query_condition_sql(v_aggregate, 'l')
+      v_aggregate, logloom_private.query_condition_sql(v_aggregate)
     );
     for v_field in select jsonb_array_elements(v_query.plan -> 'by') loop
       v_query.by_fields := v_query.by_fields || (v_field ->> 'name');
@@ -21459,6 +21564,22 @@ begin
       ),
       ('usage', '{get_tenant_usage,validate_query}')
   ) p (part, operations);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.portal_session_is_alive (
+  p_session logloom.portal_sessions
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return p_session.expires_at > now()
+    and p_session.revoked_at is null
+    and not logloom_private.is_being_deleted(p_session.tenant_id)
+    and logloom_private.maker_may_read(p_session.tenant_id, p_session.created_by);
 end;
 $function$;
 
@@ -22245,8 +22366,7 @@ begin
     and logloom_private.query_is_term(p_state.texts[p_state."at"])
   then
     perform logloom_private.refuse_at(
-      p_state.positions[p_state."at"],
-      'query.white_space_is_missing',
+      p_state.positions[p_state."at"], 'query.white_space_is_missing',
       logloom_private.query_excerpt(p_state.texts[p_state."at"])
     );
   end if;
@@ -22256,7 +22376,6 @@ $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.query_aggregate_sql (
   p_aggregate jsonb,
-  p_alias     text,
   p_filter    text
 )
   RETURNS text
@@ -22272,7 +22391,7 @@ begin
   if v_kind in ('count', 'rate') then
     return 'count(*)' || p_filter || '::double precision';
   elsif v_kind = 'count_distinct' then
-    v_text := logloom_private.query_group_sql(p_aggregate -> 'field', p_alias);
+    v_text := logloom_private.query_group_sql(p_aggregate -> 'field', 'l');
     if p_aggregate -> 'field' ->> 'field' not in ('ts', 'received_at', 'id') then
       -- PostgreSQL sorts the values. Sorting hashes takes less time than sorting texts, and little
       -- memory if texts are long. At a million values, the chance that two hashes are equal is one
@@ -22283,11 +22402,11 @@ begin
   elsif p_aggregate -> 'field' ->> 'field' in ('ts', 'received_at') then
     return format(
       'extract(epoch from %s(%s)%s)::double precision',
-      v_kind, logloom_private.query_value_sql(p_aggregate -> 'field', p_alias), p_filter
+      v_kind, logloom_private.query_value_sql(p_aggregate -> 'field', 'l'), p_filter
     );
   end if;
   v_number := 'logloom_private.json_number('
-    || logloom_private.query_value_sql(p_aggregate -> 'field', p_alias) || ')';
+    || logloom_private.query_value_sql(p_aggregate -> 'field', 'l') || ')';
   return case
     when v_kind = 'sum'
       then 'logloom_private.finite_double(coalesce(sum(' || v_number || ')' || p_filter || ', 0))'
@@ -22562,8 +22681,7 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.query_condition_sql (
-  p_aggregate jsonb,
-  p_alias     text
+  p_aggregate jsonb
 )
   RETURNS text
   LANGUAGE plpgsql
@@ -22574,9 +22692,7 @@ begin
   if not p_aggregate ? 'condition' then
     return '';
   end if;
-  return format(
-    ' filter (where %s)', logloom_private.query_sql(p_aggregate -> 'condition', p_alias)
-  );
+  return format(' filter (where %s)', logloom_private.query_sql(p_aggregate -> 'condition', 'l'));
 end;
 $function$;
 
@@ -22983,7 +23099,6 @@ $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.query_parse_aggregate (
   p_state   logloom_private.query_state,
-  p_plan    jsonb,
   p_filters logloom_private.query_state
 )
   RETURNS logloom_private.query_state
@@ -23011,9 +23126,7 @@ begin
   end if;
   if p_state.texts[v_first + 1] <> '(' then
     perform logloom_private.refuse_at(
-      p_state.positions[v_first + 1],
-      'stages.bracket_is_missing',
-      v_kind
+      p_state.positions[v_first + 1], 'stages.bracket_is_missing', v_kind
     );
   end if;
   p_state."at" := v_first + 2;
@@ -23075,7 +23188,7 @@ declare
 begin
   loop
     v_first := p_state."at";
-    p_state := logloom_private.query_parse_aggregate(p_state, p_plan, p_filters);
+    p_state := logloom_private.query_parse_aggregate(p_state, p_filters);
     if v_first = 1 then
       perform logloom_private.query_check_order(p_plan, 'an aggregate', p_state.positions[1]);
     elsif v_aggregates @> jsonb_build_array(
@@ -23091,10 +23204,9 @@ begin
     exit when p_state.texts[p_state."at"] <> ',';
     p_state."at" := p_state."at" + 1;
   end loop;
-  p_plan := p_plan || jsonb_build_object('aggregates', v_aggregates, 'by', '[]'::jsonb);
-  p_state.node := p_plan;
+  p_state.node := p_plan || jsonb_build_object('aggregates', v_aggregates, 'by', '[]'::jsonb);
   if p_state.texts[p_state."at"] = 'by' then
-    return logloom_private.query_parse_by(p_state, p_plan);
+    return logloom_private.query_parse_by(p_state, p_state.node);
   end if;
   return p_state;
 end;
@@ -23457,8 +23569,7 @@ begin
     v_operator := p_state.texts[p_state."at" + 1];
     if v_operator not in ('>', '>=', '<', '<=', '=', '!=') then
       perform logloom_private.refuse_at(
-        p_state.positions[p_state."at" + 1],
-        'stages.comparison_is_missing',
+        p_state.positions[p_state."at" + 1], 'stages.comparison_is_missing',
         p_state.texts[p_state."at"]
       );
     end if;
@@ -23647,11 +23758,10 @@ CREATE OR REPLACE FUNCTION logloom_private.query_parse_stage (
   AS $function$
 declare
   v_stage constant text := p_state.texts[1];
-  v_is_aggregate constant boolean :=
-    v_stage not in (
-      'json', 'logfmt', 'extract', 'extract_regexp', 'where', 'patterns', 'math', 'sort', 'limit',
-      'fields'
-    );
+  v_is_aggregate constant boolean := v_stage not in (
+    'json', 'logfmt', 'extract', 'extract_regexp', 'where', 'patterns', 'math', 'sort', 'limit',
+    'fields'
+  );
   v_fields jsonb := '[]';
 begin
   if not v_is_aggregate then
@@ -23700,17 +23810,10 @@ begin
       p_state := logloom_private.query_parse_aggregates(p_state, p_plan, p_filters);
   end case;
   if p_state.texts[p_state."at"] <> '' then
-    if v_stage = 'fields' or jsonb_array_length(p_state.node -> 'by') > 0 then
-      perform logloom_private.refuse_at(
-        p_state.positions[p_state."at"],
-        'stages.comma_is_missing',
-        case when v_is_aggregate then 'the aggregate' else v_stage end,
-        logloom_private.query_excerpt(p_state.texts[p_state."at"])
-      );
-    end if;
     perform logloom_private.refuse_at(
       p_state.positions[p_state."at"],
-      'stages.something_follows',
+      case when v_stage = 'fields' or jsonb_array_length(p_state.node -> 'by') > 0
+        then 'stages.comma_is_missing' else 'stages.something_follows' end,
       case when v_is_aggregate then 'the aggregate' else v_stage end,
       logloom_private.query_excerpt(p_state.texts[p_state."at"])
     );
@@ -24294,16 +24397,11 @@ begin
       return '(' || logloom_private.query_sql(p_node -> 'item', p_alias, p_now_sql)
         || ' is not true)';
     when 'and', 'or' then
-      v_items := array(
-        select logloom_private.query_sql(i.item, p_alias, p_now_sql)
-        from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n)
-        order by i.n
-      );
-      v_is_heavy := array(
-        select jsonb_path_exists(i.item, v_heavy)
-        from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n)
-        order by i.n
-      );
+      select
+        array_agg(logloom_private.query_sql(i.item, p_alias, p_now_sql) order by i.n),
+        array_agg(jsonb_path_exists(i.item, v_heavy) order by i.n)
+      into v_items, v_is_heavy
+      from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n);
       if cardinality(array_positions(v_is_heavy, true)) > 1
         and jsonb_array_length(jsonb_path_query_array(p_node, v_heavy)) > 8
       then
@@ -25689,6 +25787,54 @@ exception when query_canceled or lock_not_available then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.read_groups (
+  p_block   logloom_private.blocks,
+  p_bits    bit varying,
+  p_by      text[],
+  p_counts  boolean,
+  p_key     text,
+  p_doubles boolean
+)
+  RETURNS SETOF logloom_private.block_group
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query execute format(
+    $query$
+      select
+        g.keys, case when $4 then count(*) else 0 end, count(g.number), sum(g.number),
+        min(g.number), max(g.number), %s
+      from (
+        select array[%s]::text[] as keys, %s as number
+        from logloom_private.sealed_records($1, $2, $3) g
+      ) g
+      group by 1
+    $query$,
+    case when p_doubles then
+      'array_agg(logloom_private.finite_double(g.number)) filter (where g.number is not null)'
+      else 'null::double precision[]' end,
+    array_to_string(
+      array(
+        select case
+          when b.name like 'attrs.%' then format('(g.attrs -> %L)::text', substr(b.name, 7))
+          else format('g.%I', b.name)
+        end
+        from unnest(p_by) with ordinality b (name, n)
+        order by b.n
+      ),
+      ', '
+    ),
+    case when p_key is null then 'null::numeric'
+      else format('logloom_private.json_number(g.attrs -> %L)', p_key) end
+  )
+  using p_block,
+    case when bit_count(p_bits) < p_block.records then logloom_private.bit_positions(p_bits) end,
+    array_remove(p_by || ('attrs.' || p_key), null), p_counts;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.read_health()
   RETURNS jsonb
   LANGUAGE plpgsql
@@ -26021,8 +26167,7 @@ begin
         'f.field collate "C" limit 5)',
       logloom_private.log_fields_sql(
         logloom_private.newest_sample_sql(
-          v_tenant_id, logloom_private.bound_query(v_tenant_id, v_query, v_range),
-          logloom_private.sample_records(), logloom_private.sample_bytes()
+          v_tenant_id, logloom_private.bound_query(v_tenant_id, v_query, v_range)
         ),
         false
       )
@@ -26097,15 +26242,13 @@ begin
   -- Each side gets half of the remaining bytes, and at least one record.
   v_bytes := greatest((v_bytes - logloom_private.answered_bytes(array[v_log])) / 2, 1);
   return query
-  select b.*
-  from unnest(logloom_private.log_neighbours(v_scope, v_log, v_before, 'desc', v_bytes)) b
-  where b.host is not distinct from v_log.host and b.service is not distinct from v_log.service
-  order by b.ts, b.id;
-  return next v_log;
-  return query
-  select a.*
-  from unnest(logloom_private.log_neighbours(v_scope, v_log, v_after, 'asc', v_bytes)) a
-  where a.host is not distinct from v_log.host and a.service is not distinct from v_log.service;
+  select n.*
+  from unnest(
+    logloom_private.log_neighbours(v_scope, v_log, v_before, 'desc', v_bytes) || v_log
+      || logloom_private.log_neighbours(v_scope, v_log, v_after, 'asc', v_bytes)
+  ) n
+  where n.host is not distinct from v_log.host and n.service is not distinct from v_log.service
+  order by n.ts, n.id;
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');
 end;
@@ -26325,9 +26468,7 @@ begin
   ) and logloom_private.sample_is_whole(v_tenant_id, v_query);
   execute 'select array(select row(f.*)::public.logloom_log_field from ('
     || logloom_private.log_fields_sql(
-    case when v_is_whole then logloom_private.newest_sample_sql(
-      v_tenant_id, v_query, logloom_private.sample_records(), logloom_private.sample_bytes()
-    )
+    case when v_is_whole then logloom_private.newest_sample_sql(v_tenant_id, v_query)
     else logloom_private.spread_sample_sql(v_tenant_id, v_query, v_edges, v_counts) end,
     v_is_whole
   ) || ') f)'
@@ -26364,7 +26505,6 @@ CREATE OR REPLACE FUNCTION logloom_private.read_log_histogram (
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'log_histogram');
-  v_tenant_id constant text := v_scope.tenant_id;
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_query logloom_private.compiled_query;
   v_seconds bigint;
@@ -26375,7 +26515,7 @@ begin
   v_seconds := logloom_private.bucket_seconds(v_range, p_buckets);
   v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'filter');
   execute 'select array('
-    || logloom_private.log_histogram_sql(v_tenant_id, v_query, v_range, v_seconds) || ')'
+    || logloom_private.log_histogram_sql(v_scope.tenant_id, v_query, v_range, v_seconds) || ')'
   into v_buckets;
   select sum(b.count) into v_total from unnest(v_buckets) b;
   return row(v_seconds, v_total, v_buckets)::public.logloom_log_histogram;
@@ -26525,10 +26665,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_log_page (
 declare
   v_scope logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'search_logs');
-  v_tenant_id constant text := v_scope.tenant_id;
-  v_limit integer := logloom_private.list_limit(
-    p_limit, 'search.page_limit_is_out_of_range'
-  );
+  v_limit integer := logloom_private.list_limit(p_limit, 'search.page_limit_is_out_of_range');
   v_order text;
   v_range tstzrange;
   v_query logloom_private.compiled_query;
@@ -26581,7 +26718,7 @@ begin
   v_limit := least(v_limit, v_left);
 
   v_page := logloom_private.found_page(
-    v_tenant_id, v_query, v_range, v_limit, v_order, v_cursor.ts, v_cursor.id
+    v_scope.tenant_id, v_query, v_range, v_limit, v_order, v_cursor.ts, v_cursor.id
   );
   v_left := v_left - cardinality(v_page.logs);
   if v_page.last_id is not null and v_left is distinct from 0 then
@@ -27010,11 +27147,9 @@ CREATE OR REPLACE FUNCTION logloom_private.read_secret_scope (
   AS $function$
 -- definer because no API role makes scopes
 declare
-  v_scope logloom_private.reading_scope;
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.managing_scope(p_scope, 'get_log_secret_scope', p_tenant_id, 'admin');
 begin
-  v_scope := logloom_private.managing_scope(
-    p_scope, 'get_log_secret_scope', p_tenant_id, 'admin'
-  );
   if v_scope.kind <> 'token' and (
     case p_purpose when 'log_stream' then 'create_log_stream'
       when 'alert_rule' then 'create_alert_rule' end = any (v_scope.operations)
@@ -27090,12 +27225,10 @@ CREATE OR REPLACE FUNCTION logloom_private.read_tenant_usage (
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'get_tenant_usage', p_tenant_id);
-  v_is_customer constant boolean := v_scope.kind = 'portal_session';
   v_tenant constant public.logloom_tenant :=
     logloom_private.tenant_with_plan(v_scope.tenant_id);
   v_months constant integer := coalesce(p_months, 1);
-  v_now constant timestamptz := now();
-  v_month constant date := date_trunc('month', v_now at time zone 'UTC');
+  v_month constant date := date_trunc('month', now() at time zone 'UTC');
   v_from date;
   v_elapsed numeric;
   v_result public.logloom_usage;
@@ -27140,7 +27273,7 @@ begin
 
   -- 2. A customer sees the limits of the session, a user the limits and details of the tenant.
   v_result.rules := '{}';
-  if v_is_customer then
+  if v_scope.kind = 'portal_session' then
     v_result.monthly_events_limit := v_scope.limits -> 'monthly_events';
     v_result.monthly_bytes_limit := v_scope.limits -> 'monthly_bytes';
   else
@@ -27153,7 +27286,7 @@ begin
     round(100.0 * v_result.events / nullif(v_result.monthly_events_limit, 0), 2);
   v_result.bytes_percent :=
     round(100.0 * v_result.bytes / nullif(v_result.monthly_bytes_limit, 0), 2);
-  v_elapsed := greatest(extract(epoch from v_now - v_month::timestamp at time zone 'UTC'), 86400)
+  v_elapsed := greatest(extract(epoch from now() - v_month::timestamp at time zone 'UTC'), 86400)
     / extract(epoch from v_result.resets_at - v_month::timestamp at time zone 'UTC');
   v_result.projected_events := greatest(v_result.events, round(v_result.events / v_elapsed));
   v_result.projected_bytes := greatest(v_result.bytes, round(v_result.bytes / v_elapsed));
@@ -29008,6 +29141,35 @@ RETURN
   GREATEST(logloom_private.back_off(p_attempts, logloom_private.notification_retry_base(), '03:00:00'::interval), LEAST(make_interval(secs => (COALESCE(p_retry_after, 0))::double
   precision), '03:00:00'::interval));
 
+CREATE OR REPLACE FUNCTION logloom_private.revoke_sessions (
+  p_session_ids uuid[],
+  p_details     jsonb
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_revoked integer;
+begin
+  with revoked as (
+    update logloom.portal_sessions s
+    set revoked_at = now()
+    where s.session_id = any (p_session_ids) and s.revoked_at is null
+    returning s.*
+  )
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  select
+    r.tenant_id, logloom_private.actor(), 'portal_session.revoked', r.session_id::text,
+    p_details || jsonb_strip_nulls(jsonb_build_object(
+      'first_used_at', r.first_used_at, 'last_used_at', r.last_used_at
+    ))
+  from revoked r;
+  get diagnostics v_revoked = row_count;
+  return v_revoked;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.rewrite_blocks (
   p_tenant_id text,
   p_block_ids bigint[],
@@ -29656,9 +29818,8 @@ CREATE OR REPLACE FUNCTION logloom_private.sample_is_whole (
   AS $function$
 declare
   v_max constant integer := logloom_private.sample_records();
-  v_newest logloom_private.sql_source := logloom_private.newest_sample_sql(
-    p_tenant_id, p_query, v_max + 1, logloom_private.sample_bytes()
-  );
+  v_newest logloom_private.sql_source :=
+    logloom_private.newest_sample_sql(p_tenant_id, p_query, v_max + 1);
   v_is_whole boolean;
 begin
   v_newest.where_sql := 'true';
@@ -29676,6 +29837,39 @@ CREATE OR REPLACE FUNCTION logloom_private.sample_records()
   LANGUAGE sql
   IMMUTABLE
 RETURN 5000;
+
+CREATE OR REPLACE FUNCTION logloom_private.newest_sample_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_records   integer                        DEFAULT logloom_private.sample_records(),
+  p_bytes     integer                        DEFAULT logloom_private.sample_bytes()
+)
+  RETURNS logloom_private.sql_source
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_fields constant text[] := array(
+    select f.name from unnest(logloom_private.record_fields()) f where f.place is not null
+  ) || 'attrs'::text;
+  v_sample logloom_private.sql_source;
+begin
+  v_sample := logloom_private.sized_rows_sql(
+    logloom_private.first_records_sql(
+      p_tenant_id, p_query, p_records, 'desc',
+      p_reads => v_fields || array['msg.exists', 'record_bytes'], p_bytes => p_bytes
+    ),
+    p_bytes,
+    format(
+      'coalesce(l.record_bytes, octet_length(to_json(row(%s))::text))',
+      array_to_string(array(select 'l.' || f from unnest(v_fields) f), ', ')
+    )
+  );
+  v_sample.where_sql := 'l.fits';
+  return v_sample;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.sampling_warnings (
   p_tenant_id text,
@@ -30375,6 +30569,123 @@ RETURN
   logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
   p_from, p_to, (p_query).tree, ((p_query).by_fields || logloom_private.query_reads((p_query).plan)))) || ') l'::text);
 
+CREATE OR REPLACE FUNCTION logloom_private.sealed_groups (
+  p_tenant_id text,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone,
+  p_tree      jsonb,
+  p_by        text[],
+  p_key       text                     DEFAULT NULL::text,
+  p_exact     boolean                  DEFAULT false,
+  p_doubles   boolean                  DEFAULT false
+)
+  RETURNS SETOF logloom_private.block_group
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_blocks constant bigint[] := array(
+    select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree)
+  );
+  v_counted bigint[] := '{}';
+  v_block logloom_private.blocks;
+  v_bits varbit;
+begin
+  if p_tree ->> 'type' = 'all' and cardinality(p_by) = 1
+    and p_by[1] not in ('service', 'level')
+  then
+    v_counted := logloom_private.blocks_with_counts(
+      p_tenant_id, v_blocks, p_from, p_to, p_by[1]
+    );
+    return query
+    with counted as materialized (
+      select d.value, sum(d.count)::bigint as events
+      from (
+        select k.dictionary, k.counts
+        from logloom_private.block_columns k
+        where k.tenant_id = p_tenant_id and k.block_id = any(v_counted) and k.name = p_by[1]
+          and logloom_private.take_scan_slot()
+        -- "offset 0" keeps the subqueries apart: take_scan_slot() runs once for each block, not for
+        -- each value.
+        offset 0
+      ) k
+      cross join lateral unnest(k.dictionary, k.counts) d (value, count)
+      group by d.value
+    ), valueless as (
+      select sum(b.records)::bigint - coalesce((select sum(c.events) from counted c), 0) as events
+      from logloom_private.blocks b
+      where b.tenant_id = p_tenant_id and b.block_id = any(v_counted)
+    )
+    select
+      array[c.value], c.events::bigint, 0::bigint, null::numeric, null::numeric, null::numeric,
+      null::double precision[]
+    from (
+      select c.* from counted c
+      union all
+      select null, v.events from valueless v where v.events > 0
+    ) c;
+  end if;
+  for v_block in
+    select c.*
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id
+      and c.block_id = any(v_blocks) and (p_key is not null or c.block_id <> all(v_counted))
+    order by c.last_ts
+  loop
+    v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
+    continue when bit_count(v_bits) = 0;
+    return query
+    select g.*
+    from logloom_private.block_groups(
+      v_block, v_bits, p_by, v_block.block_id <> all(v_counted), p_key, p_exact, p_doubles
+    ) g;
+  end loop;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sealed_messages (
+  p_tenant_id text,
+  p_places    bigint[]
+)
+  RETURNS TABLE (
+    place bigint[],
+    msg   text
+  )
+  LANGUAGE plpgsql
+  STABLE
+  ROWS 100
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_block logloom_private.blocks;
+  v_wanted record;
+begin
+  for v_wanted in
+    select
+      u.block_id, array_agg(u.time order by u.position) as times,
+      array_agg(u.position order by u.position) as positions
+    from (
+      select p_places[n][1] as time, p_places[n][2] as block_id, p_places[n][3]::integer as position
+      from generate_series(1, coalesce(array_length(p_places, 1), 0)) n
+    ) u
+    group by u.block_id
+  loop
+    select c.* into v_block
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.block_id = v_wanted.block_id;
+    return query
+    select array[m.time, v_wanted.block_id, m.position], m.msg
+    from unnest(
+      v_wanted.times, v_wanted.positions,
+      logloom_private.block_messages_at(v_block, v_wanted.positions)
+    ) m (time, position, msg);
+  end loop;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.sealed_patterns_by_id (
   p_tenant_id text,
   p_from      timestamp with time zone,
@@ -30931,20 +31242,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.series_aggregates (
-  p_query logloom_private.compiled_query
-)
-  RETURNS jsonb
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return case when p_query.plan ? 'math' then p_query.plan -> 'aggregates'
-    else jsonb_build_array(logloom_private.stats_aggregates(p_query) -> 0) end;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.service_operations()
   RETURNS text[]
   LANGUAGE sql
@@ -31050,6 +31347,75 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.settle_archive_work (
+  p_claim_id uuid,
+  p_error    text,
+  p_details  jsonb,
+  p_records  jsonb
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role changes the archive
+declare
+  v_claim logloom_private.archive_claims;
+begin
+  -- While this lock is held, no erasure continues and no block is written or deleted.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
+  delete from logloom_private.archive_claims c
+  where c.claim_id = p_claim_id
+  returning c.* into v_claim;
+  if not found then
+    return;
+  elsif p_error is not null then
+    perform logloom_private.release_archive_claim(v_claim, p_error);
+    return;
+  end if;
+  case v_claim.kind
+    when 'write' then perform logloom_private.settle_write(v_claim, p_details);
+    when 'erase' then perform logloom_private.settle_erasure(v_claim, p_details);
+    when 'note' then perform logloom_private.settle_note(v_claim);
+    when 'restore' then perform logloom_private.settle_restore(v_claim, p_details, p_records);
+    else perform logloom_private.settle_bucket_work(v_claim, p_details);
+  end case;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.settle_bucket_work (
+  p_claim   logloom_private.archive_claims,
+  p_details jsonb
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  case p_claim.kind
+    when 'check' then
+      update logloom_private.archive_bucket b
+      set bucket = s.archive_bucket, prefix = s.archive_prefix, checked_at = clock_timestamp(),
+        problem = left(p_details ->> 'problem', 500)
+      from logloom_private.settings s
+      where b.singleton;
+    when 'delete' then
+      delete from logloom_private.archive_garbage g
+      where g.object_key in (select jsonb_array_elements_text(p_details -> 'deleted'));
+      perform logloom_private.put_off_garbage(
+        array(select jsonb_array_elements_text(p_details -> 'left'))
+      );
+    when 'compare' then
+      perform logloom_private.compare_archive(p_details);
+    when 'adopt' then
+      perform logloom_private.adopt_archived(p_claim, p_details);
+    when 'recall' then
+      perform logloom_private.settle_recall(p_claim, p_details);
+  end case;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.settle_delivered (
   p_stream   logloom.log_streams,
   p_status   integer,
@@ -31122,8 +31488,42 @@ begin
     records = e.records + coalesce(v_part.records - v_left, 0),
     parts = e.parts + (coalesce(v_left < v_part.records, false))::integer
   where e.run_id = p_claim.run_id;
-  delete from logloom_private.archive_claims c where c.claim_id = p_claim.claim_id;
   perform logloom_private.end_archive_erasure(p_claim.run_id);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.settle_note (
+  p_claim logloom_private.archive_claims
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_erasure logloom_private.archive_erasures;
+begin
+  update logloom_private.archive_erasures e
+  set noted_at = clock_timestamp(), failures = 0, error = null,
+    next_attempt_at = clock_timestamp()
+  where e.run_id = p_claim.run_id
+  returning * into v_erasure;
+  insert into logloom_private.archive_notes as n (object_key, erased_tenant)
+  values (p_claim.object_key, p_claim.tenant_id)
+  on conflict (object_key) do update
+  set erased_tenant = excluded.erased_tenant, is_read = true;
+  if logloom_private.is_being_deleted(p_claim.tenant_id) then
+    with earlier as (
+      delete from logloom_private.archive_notes n
+      where n.erased_tenant = p_claim.tenant_id and n.object_key <> p_claim.object_key
+      returning n.object_key
+    )
+    insert into logloom_private.archive_garbage (tenant_id, object_key, reason)
+    select p_claim.tenant_id, e.object_key, 'erased' from earlier e
+    on conflict (object_key) do nothing;
+  end if;
+  if v_erasure.parts_through is not null then
+    perform logloom_private.end_archive_erasure(p_claim.run_id);
+  end if;
 end;
 $function$;
 
@@ -31161,6 +31561,47 @@ begin
       logloom_private.note_refused_records(p_stream, p_refused, 0, p_status, p_error),
       logloom_private.end_answered_batch(p_stream, 0, p_status, p_error, p_answer);
   end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.settle_restore (
+  p_claim   logloom_private.archive_claims,
+  p_details jsonb,
+  p_records jsonb
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_part logloom.archive_parts;
+  v_restore logloom.archive_restores;
+  v_records integer;
+begin
+  select p.* into v_part from logloom.archive_parts p where p.part_id = p_claim.part_id;
+  select r.* into v_restore
+  from logloom.archive_restores r
+  where r.restore_id = p_claim.run_id and r.status in ('queued', 'running')
+  for update;
+  if v_restore.restore_id is null or v_part.part_id is null then
+    return;
+  elsif p_details ->> 'missing' = 'true' then
+    update logloom.archive_parts p set status = 'missing' where p.part_id = v_part.part_id;
+    return;
+  elsif logloom_private.was_erased_since(
+    p_claim.tenant_id, p_claim.claimed_at, v_part.first_ts, v_part.last_ts
+  ) then
+    perform logloom_private.release_archive_claim(
+      p_claim, 'Records were erased while the file was read'
+    );
+    return;
+  end if;
+  v_records := logloom_private.store_restored(v_part, v_restore, p_records);
+  update logloom.archive_restores r
+  set status = 'running', position_number = v_part.number, parts_done = r.parts_done + 1,
+    records = r.records + v_records, bytes = r.bytes + v_part.bytes, failures = 0, error = null,
+    next_attempt_at = clock_timestamp()
+  where r.restore_id = v_restore.restore_id;
 end;
 $function$;
 
@@ -31272,7 +31713,6 @@ begin
   set position_ts = p_claim.last_ts, position_id = p_claim.last_id, failures = 0, error = null,
     next_attempt_at = clock_timestamp()
   where p.tenant_id = p_claim.tenant_id;
-  delete from logloom_private.archive_claims c where c.claim_id = p_claim.claim_id;
 end;
 $function$;
 
@@ -31804,7 +32244,7 @@ declare
   v_parts text[] := '{}';
 begin
   if jsonb_array_length(p_query.plan -> 'rows') > 0 or 0 = all (p_counts) then
-    return logloom_private.newest_sample_sql(p_tenant_id, p_query, v_records, v_bytes);
+    return logloom_private.newest_sample_sql(p_tenant_id, p_query);
   end if;
   for v_slice in
     select
@@ -32148,6 +32588,14 @@ CREATE OR REPLACE FUNCTION logloom_private.stats_aggregates (
   IMMUTABLE
 RETURN COALESCE(((p_query).plan -> 'aggregates'::text), '[{"kind": "count", "name": "count", "field": null}]'::jsonb);
 
+CREATE OR REPLACE FUNCTION logloom_private.series_aggregates (
+  p_query logloom_private.compiled_query
+)
+  RETURNS jsonb
+  LANGUAGE sql
+  STABLE
+RETURN CASE WHEN ((p_query).plan ? 'math'::text) THEN ((p_query).plan -> 'aggregates'::text) ELSE jsonb_build_array((logloom_private.stats_aggregates(p_query) -> 0)) END;
+
 CREATE OR REPLACE FUNCTION logloom_private.stats_source (
   p_tenant_id   text,
   p_query       logloom_private.compiled_query,
@@ -32260,14 +32708,14 @@ begin
         then logloom_private.source_count_sql(p_source, f.sql)
           || format(' / %L::double precision', p_minutes)
       when p_source.has_numbers then logloom_private.numbers_aggregate_sql(a.item, a.n, f.sql)
-      else logloom_private.query_aggregate_sql(a.item, 'l', f.sql)
+      else logloom_private.query_aggregate_sql(a.item, f.sql)
     end
     from jsonb_array_elements(p_aggregates) with ordinality a (item, n)
     cross join lateral (
       select case
         when p_source.keys_sql is not null and a.item ? 'condition'
           then format(' filter (where l.c%s)', a.n)
-        else logloom_private.query_condition_sql(a.item, 'l')
+        else logloom_private.query_condition_sql(a.item)
       end as sql
       offset 0
     ) f
@@ -34210,37 +34658,38 @@ declare
     select t from unnest(v_part[array_position(v_words, 'as') + 1:]) with ordinality u (t, n)
     where t ~ '^\w+$' order by n
   );
-  v_stage text;
+  v_pattern text;
 begin
   -- parse msg with * "port " port:int " ssh"; parse "* *" as method, path; %{WORD:method}
-  v_stage := case
+  v_pattern := case
     when 'with' = any (v_words) then (
-      select 'extract "' || string_agg(case
-        when t ~ '^["'']' then replace(logloom_private.translated_text(t), '"', '\"')
-        else '<' || t || '>' end, '' order by n) || '"'
+      select string_agg(
+        case when t ~ '^["'']' then logloom_private.translated_text(t)
+          else '<' || t || '>' end,
+        '' order by n
+      )
       from unnest(v_part[array_position(v_words, 'with') + 1:]) with ordinality u (t, n)
       where t ~ '^["'']|^\w+$'
         and v_part[array_position(v_words, 'with') + n::integer - 1] is distinct from ':'
     )
-    when v_text ~ '\(\?P?<' then 'extract_regexp "'
-      || replace(replace(v_text, '(?<', '(?P<'), '"', '\"') || '"'
-    when v_text ~ '\((?!\?)' and cardinality(v_names) = 1 then 'extract_regexp "'
-      || replace(regexp_replace(v_text, '\((?!\?)', '(?P<' || v_names[1] || '>'), '"', '\"') || '"'
-    when v_text ~ '%\{\w+:\w+\}' then 'extract "'
-      || replace(regexp_replace(v_text, '%\{\w+:(\w+)\}', '<\1>', 'g'), '"', '\"') || '"'
+    when v_text ~ '\(\?P?<' then replace(v_text, '(?<', '(?P<')
+    when v_text ~ '\((?!\?)' and cardinality(v_names) = 1
+      then regexp_replace(v_text, '\((?!\?)', '(?P<' || v_names[1] || '>')
+    when v_text ~ '%\{\w+:\w+\}' then regexp_replace(v_text, '%\{\w+:(\w+)\}', '<\1>', 'g')
     when v_text like '%*%' and cardinality(v_names) > 0 then (
-      select 'extract "' || string_agg(
-        replace(t.part, '"', '\"') || coalesce('<' || v_names[t.n] || '>', ''), '' order by t.n
-      ) || '"'
+      select string_agg(t.part || coalesce('<' || v_names[t.n] || '>', ''), '' order by t.n)
       from regexp_split_to_table(v_text, '\*') with ordinality t (part, n)
     )
-    when v_text ~ '<[^>]+>' then 'extract "' || replace(v_text, '"', '\"') || '"' end;
+    when v_text ~ '<[^>]+>' then v_text end;
   p_state.extracted := p_state.extracted
-    || array(select m[1] from regexp_matches(v_stage, '<([A-Za-z_]\w*)>', 'g') m);
+    || array(select m[1] from regexp_matches(v_pattern, '<([A-Za-z_]\w*)>', 'g') m);
   p_state.said := p_state.said || array(
     select v_part[n + 1] from generate_subscripts(v_part, 1) n where v_part[n] = ':'
   ) || substring(v_text from '%\{.*');
-  p_state.meant := '| ' || v_stage || coalesce(' from ' || nullif(v_from, 'msg'), '');
+  p_state.meant := '| '
+    || case when v_pattern ~ '\(\?P<' and 'with' <> all (v_words) then 'extract_regexp "'
+      else 'extract "' end
+    || replace(v_pattern, '"', '\"') || '"' || coalesce(' from ' || nullif(v_from, 'msg'), '');
   return p_state;
 end;
 $function$;
@@ -37603,14 +38052,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.word_template (
-  p_values jsonb
-)
-  RETURNS jsonb
-  LANGUAGE sql
-  IMMUTABLE
-RETURN (logloom_private.contains_template(p_values) || '{"decides": false}'::jsonb);
-
 CREATE OR REPLACE FUNCTION logloom_private.words_sql (
   p_leaf jsonb
 )
@@ -38431,6 +38872,23 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.get_tenant_settings (
+  p_tenant_id text DEFAULT NULL::text
+)
+  RETURNS public.logloom_tenant_settings
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_result public.logloom_tenant_settings :=
+    logloom_private.effective_settings(logloom_private.resolve_tenant(p_tenant_id));
+begin
+  v_result.stored := logloom_private.my_stored(p_tenant_id);
+  return v_result;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.get_tenant_usage (
   p_tenant_id text    DEFAULT NULL::text,
   p_months    integer DEFAULT NULL::integer,
@@ -39014,13 +39472,11 @@ CREATE OR REPLACE FUNCTION public.preview_tenant_files (
 declare
   v_changes public.logloom_file_change[];
 begin
-  begin
-    v_changes := logloom_private.apply_documents(p_tenant_id, p_documents, p_pruned_types);
-    raise exception using errcode = 'triggered_action_exception';
-  exception when triggered_action_exception then
-    -- The exception undoes all changes of rows, but v_changes keeps its value.
-    return v_changes;
-  end;
+  v_changes := logloom_private.apply_documents(p_tenant_id, p_documents, p_pruned_types);
+  raise exception using errcode = 'triggered_action_exception';
+exception when triggered_action_exception then
+  -- The exception undoes all changes of rows, but v_changes keeps its value.
+  return v_changes;
 end;
 $function$;
 

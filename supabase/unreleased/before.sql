@@ -68,6 +68,17 @@ drop function logloom_private.preview_alerts(
   logloom_private.alert_window[], logloom.alert_rules, interval
 );
 
+-- Counts of blocks have one type.
+drop function logloom_private.block_groups(
+  logloom_private.blocks, varbit, text[], boolean, text, boolean, boolean
+);
+drop function logloom_private.read_groups(
+  logloom_private.blocks, varbit, text[], boolean, text, boolean
+);
+drop function logloom_private.sealed_groups(
+  text, timestamptz, timestamptz, jsonb, text[], text, boolean, boolean
+);
+
 alter type logloom_private.reading_scope rename attribute actor to kind;
 
 -- Sessions of customers manage log streams, too.
