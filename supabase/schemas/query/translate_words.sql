@@ -29,13 +29,18 @@ begin
   );
   v_source := regexp_replace(v_source, e'/\x01i:', e'\x01(?i)', 'g');
   v_source := regexp_replace(v_source, e'/\x01:', e'\x01', 'g');
-  -- Ignores a quote that is not closed.
+  v_source := translate(v_source, '“”„‟«»＂：‘‚’‹', '""""""":""""');
+  -- Closes the last quote, and the brackets of an aggregate. Ignores a quote before a stage.
+  v_source := regexp_replace(
+    v_source, '^((?:[^"\\]|\\.|"(?:[^"\\]|\\.)*")*"[^"''|\\]*[^"''|\\ ]) *$', '\1"'
+  );
+  v_source := regexp_replace(v_source, '(\w\()(\s+by\s[^()]+)$', '\1)\2');
   select
     array_agg(m.match[2] order by m.n) filter (where m.match[2] <> '"'),
     array_agg(m.match[1] = '' and m.n > 1 order by m.n) filter (where m.match[2] <> '"')
   into v_state.texts, v_state.glued
   from regexp_matches(
-    translate(v_source, '“”„‟«»＂：‘‚’‹', '""""""":""""'),
+    v_source,
     '([ \t\r\n\u00a0]*)('
       || '\x01[^\x01]*\x01|"(?:[^"\\]|\\.)*"|''(?:[^''\\]|\\.|'''')*''|`[^`]*`'
       || '|(?:-?@|-?attrs\.)(?:[[:alnum:]_.-]*"(?:[^"\\]|\\.)*"[[:alnum:]_.-]*)+'

@@ -1,5 +1,5 @@
 begin;
-select plan(207);
+select plan(209);
 
 -- Lists queries of people who know another language. An invalid query gets an error and a hint. A
 -- valid query that means something else here gets a warning.
@@ -117,6 +117,8 @@ insert into mistakes values
   ('error | count() > 10', 17, 'Nothing may follow the aggregate here: ">"',
     'error | count() | where count > 10'),
   -- jq, a shell, and habits of several languages
+  ('abc "unclosed', 5, 'A quoted text is not closed', 'abc "unclosed"'),
+  ('| count( by x', 10, 'count takes no field', '| count() by @x'),
   ('.level == "error"', 1, '.level is read as a text: write a colon after a field', 'level:error'),
   ('select(.level == "error")', 1, 'select is read as a word, and its brackets as more terms',
     'level:error'),
