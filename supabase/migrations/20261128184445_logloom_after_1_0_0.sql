@@ -20755,8 +20755,8 @@ CREATE OR REPLACE FUNCTION logloom_private.parameters_errors()
   AS $function$
 begin
   return query values
-    ('parameters.missing', 400, 'Missing required parameter: %s', 'Send %s in the JSON body.',
-      null),
+    ('parameters.missing', 400, 'Missing required parameter: %s',
+      'It has no default: give %s a value.', null),
     ('parameters.audit_action_is_unknown', 400, 'Unknown p_action: %s', 'Send one of: %2$s.',
       null),
     ('parameters.list_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to %s',
@@ -20819,6 +20819,7 @@ exception when sqlstate 'PT400' then
   v_meant := logloom_private.translated_query(p_query_dsl);
   -- Suggests nothing for a query still being typed, or for a time, which has its own hint.
   if v_meant is null or v_meant[2] ~ '^ts:[^ ]*$' and sqlerrm ~ 'Not a time'
+    or v_meant[1] = '' and starts_with(sqlerrm, 'A value is missing')
     or v_meant[2] = '' and v_meant[1] <> '*'
       and starts_with(ltrim(p_query_dsl, ' ("'), v_meant[1])
   then

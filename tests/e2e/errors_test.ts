@@ -30,7 +30,7 @@ Deno.test("an error has its status, its values, and its hint", async () => {
       code: "PT400",
       message: "Missing required parameter: p_id",
       details: '{"name": "parameters.missing"}',
-      hint: "Send p_id in the JSON body.",
+      hint: "It has no default: give p_id a value.",
     },
   });
   assert.deepEqual(await answerTo(token, "log_stats", { p_query_dsl: "level:%s" }), {

@@ -93,7 +93,12 @@ Deno.test("a mistake is told with its line, and nothing is applied", async () =>
   const { token } = await newUser();
   await using place = await workplace(token);
   const mistakes: [from: string, to: string, told: string][] = [
-    ["level:error\n", "level:(\n", "12: Errors: A value is missing (character 8 of the query)"],
+    [
+      "level:error\n",
+      "level:(\n",
+      "12: Errors: A value is missing (character 8 of the query)\n" +
+      "  Write field:(a OR b), values only, and close the bracket.",
+    ],
     [
       "${limit}",
       "${other}",
@@ -103,8 +108,8 @@ Deno.test("a mistake is told with its line, and nothing is applied", async () =>
     [
       "window_minutes: 5",
       "window_minutes: soon",
-      "6: API errors: Invalid window_minutes: its " +
-      "type is integer",
+      "6: API errors: Invalid window_minutes: its type is integer\n" +
+      "  Write a value of this type.",
     ],
     [
       "saved_searches:",

@@ -207,6 +207,7 @@ exception when sqlstate 'PT400' then
   v_meant := logloom_private.translated_query(p_query_dsl);
   -- Suggests nothing for a query still being typed, or for a time, which has its own hint.
   if v_meant is null or v_meant[2] ~ '^ts:[^ ]*$' and sqlerrm ~ 'Not a time'
+    or v_meant[1] = '' and starts_with(sqlerrm, 'A value is missing')
     or v_meant[2] = '' and v_meant[1] <> '*'
       and starts_with(ltrim(p_query_dsl, ' ("'), v_meant[1])
   then

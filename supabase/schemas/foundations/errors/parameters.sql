@@ -7,8 +7,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query values
-    ('parameters.missing', 400, 'Missing required parameter: %s', 'Send %s in the JSON body.',
-      null),
+    ('parameters.missing', 400, 'Missing required parameter: %s',
+      'It has no default: give %s a value.', null),
     ('parameters.audit_action_is_unknown', 400, 'Unknown p_action: %s', 'Send one of: %2$s.',
       null),
     ('parameters.list_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to %s',

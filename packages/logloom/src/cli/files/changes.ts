@@ -121,18 +121,20 @@ function placing(items: readonly FileItem[], documents: readonly FileDocument[])
   };
 }
 
-/** Says an error of the service with its line in the files. */
+/** Says an error of the service with its line in the files, and its hint. */
 function placed(
-  { message, position }: LogloomError,
+  { message, position, hint }: LogloomError,
   item: FileItem,
   { name, fields }: FileDocument,
 ): string {
-  const said = message.replace(/\bp_(?=\w)/g, "");
+  const written = (text: string) => text.replace(/\bp_(?=\w)/g, "");
+  const said = written(message);
   const member = position !== null
     ? "query_dsl"
     : said.match(/\w+/g)?.find((word) => Object.hasOwn(fields, word));
   const where = position === null ? "" : ` (character ${position} of the query)`;
-  return `${item.place(member)}: ${harmless(`${name}: ${said}`)}${where}`;
+  const mend = hint === null ? "" : `\n  ${harmless(written(hint))}`;
+  return `${item.place(member)}: ${harmless(`${name}: ${said}`)}${where}${mend}`;
 }
 
 const signs = { create: "+", update: "~", delete: "-" };
