@@ -1,14 +1,15 @@
-import { useEffect, useState } from "react";
+import { useLayoutEffect, useState } from "react";
 import { useAddress } from "../address/address.ts";
 import { prefer, usePreferences } from "../shared/preferences.ts";
 import { say, type Words } from "../shared/translate.ts";
 import { Button } from "../shared/basic-controls.tsx";
+import { useIsNarrow } from "../shared/use-is-narrow.ts";
 
-/** The notes of a first visit. Each has the selector of the element that it explains. */
+/** The notes of a first visit. Each has the selector of the element that it explains, which is on one screen only. */
 const notes: [place: string, words: Words][] = [
   [".services", "Your services, compared with the day before. Click one to see its records."],
   [
-    ".nav a[href*=search], .nav-button",
+    ".shell:has(.services) :is(.nav a[href*=search], .nav-button)",
     "Search shows every record. Each screen stays as you left it.",
   ],
   [".query-field", "Search for words or field:value. Add | count() by service for numbers."],
@@ -30,13 +31,14 @@ const width = 290;
 /** The size of the longest note. */
 const height = 112;
 
-/** Shows six short notes on a first visit, each beside what it explains. */
+/** Shows six short notes on a first visit, each beside what it explains; on a phone at the bottom edge. */
 export function VisitNotes() {
   const { knowsItsWay } = usePreferences();
   const { screen } = useAddress();
+  const isNarrow = useIsNarrow();
   const [seen, setSeen] = useState<ReadonlySet<number>>(new Set());
   const [place, setPlace] = useState<Place | null>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (knowsItsWay) return;
     // Parts of a screen appear one after another: the next note waits for its part.
     const look = () => setPlace((before) => placeOfNext(seen, before));
@@ -57,7 +59,7 @@ export function VisitNotes() {
     <aside
       className="visit-note"
       aria-label={say("A first look")}
-      style={{ left: place.left, top: place.top, width }}
+      style={isNarrow ? undefined : { left: place.left, top: place.top, width }}
     >
       <p role="status">{note && say(note[1])}</p>
       <div className="row">

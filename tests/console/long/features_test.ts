@@ -478,10 +478,17 @@ inBrowser("a first visit gets six notes, once", async () => {
   assert.deepEqual(await accessibilityFaults(page), []);
   await note.getByRole("button", { name: "Got it" }).click();
   await note.getByText("2/6").waitFor();
+  await page.getByRole("link", { name: "Errors" }).click();
+  await note.waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "Overview" }).click();
+  await note.getByText("2/6").waitFor();
   await note.getByRole("button", { name: "Got it" }).click();
   await page.getByRole("link", { name: "Search" }).click();
   for (const step of ["3/6", "4/6", "5/6", "6/6"]) {
     await note.getByText(step).waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
+    const { x, y, width, height } = await boxOf(note);
+    assert.deepEqual([x, x + width, y + height], [8, 382, 836], "at the bottom edge");
     await note.getByRole("button", { name: "Got it" }).click();
   }
   await note.waitFor({ state: "detached" });
