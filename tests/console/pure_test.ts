@@ -44,7 +44,7 @@ import {
 } from "../../console/src/language/edit-query.ts";
 import { columnsOf, segmentsOf } from "../../console/src/search/record-columns.ts";
 import { csvOf, mostSaved, RecordFile } from "../../console/src/search/export-file.ts";
-import { marksOf } from "../../console/src/search/query-diagnostics.ts";
+import { excerptOf, marksOf } from "../../console/src/search/query-diagnostics.ts";
 import { exactJson, parseExactly } from "../../console/src/service/exact-json.ts";
 import { concerns } from "../../console/src/health/health-summary.ts";
 import { placeOf as placeOfGroup } from "../../console/src/errors/group-query.ts";
@@ -407,6 +407,15 @@ Deno.test("a change is told in words, and isMuchMore means at least twice as man
     [false, true, false, true, false, false],
   );
   assert.deepEqual([took(0.2), took(18.4), took(1349)], ["1 ms", "18 ms", "1.3 sec"]);
+  assert.deepEqual([0, 1, 999, 1500].map(bytes), ["0 bytes", "1 byte", "999 bytes", "1.5 kB"]);
+  assert.equal(ago("2026-11-21", Date.parse("2026-11-22")), "24\u00a0hours\u00a0ago");
+});
+
+Deno.test("the excerpt of a query around an error shows where it is cut", () => {
+  assert.deepEqual(excerptOf("level:(error service:", 14), ["level:(error ", "service:"]);
+  const long = excerptOf("a level:(error service:shop host:web", 16);
+  assert.deepEqual(long, ["…evel:(error ", "service:shop…"]);
+  assert.deepEqual(excerptOf("(", 2), ["(", ""]);
 });
 
 Deno.test("numbers are typed in the reader's locale, without thousands separators", () => {

@@ -1,6 +1,14 @@
 import type { Diagnostic } from "@codemirror/lint";
 import type { QueryValidity } from "../service/logloom.ts";
 
+/** The query before an error and from it on, with an ellipsis where it is cut. */
+export function excerptOf(query: string, position: number): [before: string, from: string] {
+  const characters = [...query];
+  const before = characters.slice(0, position - 1).join("");
+  const from = characters.slice(position - 1).join("");
+  return [before.replace(/^.{2,}(?=.{12}$)/su, "…"), from.replace(/(?<=^.{12}).{2,}$/su, "…")];
+}
+
 /** The service counts characters, the editor code units. */
 export function marksOf(query: string, verdict: QueryValidity | null): Diagnostic[] {
   const place = (position: number | null) => {

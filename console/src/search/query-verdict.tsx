@@ -4,6 +4,7 @@ import { useOperation } from "../service/operation-hooks.ts";
 import type { QueryValidity, QueryWarning } from "../service/logloom.ts";
 import { plain } from "../shared/safe-text.ts";
 import { say } from "../shared/translate.ts";
+import { excerptOf } from "./query-diagnostics.ts";
 import { type Suggestion, suggestionIn, suggestionOf, withSuggestion } from "./query-suggestion.ts";
 import { Button } from "../shared/basic-controls.tsx";
 import { type Run, runQuery } from "./search-run.ts";
@@ -31,12 +32,12 @@ export function QueryVerdict({ text, onCorrect }: {
   const { verdict, of } = useVerdict(text);
   if (of !== text) return <p className="verdict" aria-live="polite" />;
   if (verdict && !verdict.valid) {
-    const at = verdict.position ?? 1;
+    const [before, from] = excerptOf(text, verdict.position ?? 1);
     return (
       <p className="verdict bad" role="status" data-testid="query-error">
         <code className="verdict-place" aria-hidden="true">
-          {[...text].slice(Math.max(0, at - 13), at - 1).join("")}
-          <mark>{[...text].slice(at - 1, at + 11).join("") || "\u2423"}</mark>
+          {before}
+          <mark>{from || "\u2423"}</mark>
         </code>
         <span>
           <strong>{verdict.error}</strong>
