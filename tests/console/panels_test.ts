@@ -199,6 +199,21 @@ inBrowser(
       /^silent\s+web-9\s+no record since \d\d:\d\d, unlike the day before\s+What changed\?$/,
     );
     assert.equal(await rows.count(), 29);
+    const bars = await row("shop").locator(".sparkline rect:not([height='0'])")
+      .evaluateAll((all) => all.map((bar) => [bar.style.fill, bar.getAttribute("height")]));
+    assert.deepEqual(
+      bars,
+      [["var(--series-1)", "20"], ["var(--level-error)", "10"]],
+      "half are errors",
+    );
+    const ends = await page.evaluate(() =>
+      ["th.number .sort-by", "td.number"].map((which) => {
+        const range = document.createRange();
+        range.selectNode(document.querySelector(`.services ${which}`)?.firstChild as Node);
+        return Math.round(range.getBoundingClientRect().right);
+      })
+    );
+    assert.equal(ends[0], ends[1], "a heading ends where its numbers end");
     assert.equal(
       await rows.filter({ has: page.locator(".sparkline rect[height='20']") }).count(),
       28,

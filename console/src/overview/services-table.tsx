@@ -113,8 +113,7 @@ function ServiceRow({ service, range, lately }: {
         {service.records_before === 0 && <Badge tone="info">{say("new since yesterday")}</Badge>}
       </th>
       <td className="trend" data-column={say("Trend")}>
-        <Sparkline values={service.errors_over_time} colour="--level-error" />
-        <Sparkline values={service.records_over_time} />
+        <Sparkline values={service.records_over_time} errors={service.errors_over_time} />
       </td>
       <td className="number" data-column={say("Records")}>
         {count(service.records)}
