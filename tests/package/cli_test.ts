@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { Buffer } from "node:buffer";
 import { checkout } from "../../local/stack.ts";
 import { createKey, ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
-import { openDatabase, queueIsEmpty } from "../support/database.ts";
+import { callAsOwner, openDatabase, queueIsEmpty } from "../support/database.ts";
 import { becomes, eventually } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
 import { userToken } from "../support/tokens.ts";
@@ -556,6 +556,12 @@ Deno.test("alert rules are created, previewed, tested, paused and deleted", asyn
     err: "logloom: No alerts since 7d: logloom alerts list shows the rules.\n",
   });
   assert.equal((await alerts("delete", "Errors")).out, "Deleted Errors.\n");
+  await alerts("create", "--name", "Any", ...flags, "--above", "0");
+  await using db = openDatabase();
+  await eventually("it fires", async () => {
+    await callAsOwner(db, "call logloom_private.run_job('evaluate_alerts')");
+    return /^\S+ +Any +1 +- +not acknowledged +not sent$/m.test((await alerts("history")).out);
+  });
   assert.equal((await alerts("pause", id)).code, 1);
 });
 

@@ -84,7 +84,9 @@ function AlertRow({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }
       </td>
       <td>
         <span title={alert.acknowledged_by ?? undefined}>
-          <IncidentState incident={{ state: alert.acknowledged ? "acknowledged" : "open" }} />
+          {alert.acknowledged
+            ? <IncidentState incident={{ state: "acknowledged" }} />
+            : <Badge tone="bad">{say("not acknowledged")}</Badge>}
           {alert.acknowledged && ` ${ago(alert.acknowledged_at)}`}
         </span>
       </td>

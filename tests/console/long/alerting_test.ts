@@ -32,7 +32,7 @@ inBrowser("an alert is opened and acknowledged, and a colleague sees that", asyn
   await using tab = await browser.open(user.token, { hash: "/history" });
   const { page } = tab;
   const row = page.getByRole("row").filter({ hasText: "Errors" });
-  await row.getByText("open", { exact: true }).waitFor();
+  await row.getByText("not acknowledged", { exact: true }).waitFor();
   await page.getByRole("link", { name: /Alerts\s*1/ }).waitFor();
   await row.getByRole("button", { name: "Records" }).click();
   await page.getByRole("row").filter({ hasText: "it broke" }).first().waitFor();

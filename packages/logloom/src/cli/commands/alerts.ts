@@ -307,12 +307,16 @@ function history(cli: Cli): Command {
           return;
         }
         if (options.json) return found.forEach((alert) => console.log(jsonLine(alert)));
+        const names = new Map<string, string>();
+        for await (const { rule_id, name } of reader.list("list_alert_rules", {}, cli)) {
+          names.set(rule_id, name);
+        }
         const rows = found.map((alert) => [
           alert.triggered_at.slice(0, 19),
-          alert.rule_id,
+          names.get(alert.rule_id) ?? "a deleted rule",
           String(alert.value),
           alert.group ? jsonOf(alert.group) : "-",
-          alert.acknowledged ? "acknowledged" : "open",
+          alert.acknowledged ? "acknowledged" : "not acknowledged",
           alert.notification_error ?? (alert.notification_sent ? "sent" : "not sent"),
         ]);
         const head = ["triggered", "rule", "value", "group", "state", "notification"];
