@@ -64,9 +64,13 @@ inBrowser("errors are groups with a life: found, assigned, resolved, and back ag
   await cart.waitFor();
   assert.match(
     await cart.innerText(),
-    /^\s*TypeError: cart of u-<\*> is undefined\s*checkout\s+new\s+3\s+2\s+10 minutes ago\s+1\.0 → 1\.1\s+–$/,
+    /^\s*TypeError: cart of u-<\*> is undefined\s*checkout\s+new\s+3\s+2\s+10\sminutes\sago\s+1\.0 → 1\.1\s+–$/,
   );
   assert.deepEqual(await accessibilityFaults(page), []);
+  const middles = await page.locator(".filters :is(input, select)").evaluateAll((fields) =>
+    fields.map((field) => field.getBoundingClientRect()).map(({ y, height }) => y + height / 2)
+  );
+  assert.ok(Math.max(...middles) - Math.min(...middles) < 1, `${middles} are in one line`);
   await page.getByLabel("Service").selectOption("api");
   await cart.waitFor({ state: "detached" });
   await row("DatabaseError: disk full").waitFor();

@@ -51,8 +51,10 @@ import { placeOf as placeOfGroup } from "../../console/src/errors/group-query.ts
 import { draftOf, parametersOf } from "../../console/src/alerts/rule-draft.ts";
 import { detailsOf, subjectOf, verdictWords } from "../../console/src/settings/audit-words.ts";
 import { secondsOf, valuesAt } from "../../console/src/shared/earlier-periods.ts";
+import { ago } from "../../console/src/shared/format-time.ts";
 import { changeOf, isSudden } from "../../console/src/shared/change-words.ts";
 import {
+  bytes,
   decimalSign,
   readNumber,
   took,

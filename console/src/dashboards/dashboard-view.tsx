@@ -88,7 +88,7 @@ function DashboardPage({ dashboard }: { dashboard: LogDashboard }) {
         <RangePicker range={range} isLive={false} />
         <EarlierSelect />
         <RefreshMenu again={again} />
-        {!isCustomer && <CopyButton text={() => location.href} label={say("Copy link")} />}
+        {!isCustomer && <CopyButton text={() => location.href} label={say("Copy link")} look="" />}
         {isMine && (
           <>
             <Button onClick={() => setNaming(true)}>{say("Name and sharing")}</Button>

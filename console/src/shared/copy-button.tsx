@@ -5,9 +5,10 @@ import { Icon } from "./icons.tsx";
 import { say } from "./translate.ts";
 
 /** Copies a text and says so. Without a clipboard it shows the selected text in a dialog. */
-export function CopyButton({ text, label = say("Copy"), icon = false }: {
+export function CopyButton({ text, label = say("Copy"), icon = false, look = "small" }: {
   text: string | (() => string);
   label?: string;
+  look?: string;
   icon?: boolean;
 }) {
   const [done, setDone] = useState(false);
@@ -33,7 +34,7 @@ export function CopyButton({ text, label = say("Copy"), icon = false }: {
           />
         )
         : (
-          <Button look="small" onClick={copy}>
+          <Button look={look} onClick={copy}>
             <Icon name={done ? "check" : "copy"} />
             {done ? say("Copied") : label}
           </Button>

@@ -77,6 +77,8 @@ export function bytes(value: number): string {
   }
   const digits = at > 0 && size < 10 ? 1 : 0;
   return inUnit(size, sizes[at] ?? "byte", {
+    // The short form has no plural: "2 byte".
+    unitDisplay: at === 0 ? "long" : "short",
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
   });

@@ -17,13 +17,13 @@ function inUnits(seconds: number): [number, "minute" | "hour" | "day"] {
   return [Math.max(1, Math.round(amount)), unit];
 }
 
-/** "3 minutes ago", or "in 2 days". */
+/** "3 minutes ago", or "in 2 days", in one line. */
 export function ago(ts: string | null, now = Date.now()): string {
   if (ts === null) return say("never");
   const seconds = (now - Date.parse(ts)) / 1000;
   if (Math.abs(seconds) < 45) return seconds >= 0 ? say("just now") : say("in a moment");
   const [number, unit] = inUnits(Math.abs(seconds));
-  return relative.format(seconds >= 0 ? -number : number, unit);
+  return relative.format(seconds >= 0 ? -number : number, unit).replaceAll(" ", "\u00a0");
 }
 
 /** The time since `ts`: "3 minutes". */
