@@ -34,7 +34,7 @@ import { type PanelsChange, usePanelsChange } from "./use-panels-change.ts";
 export function DashboardView({ id }: { id: string }) {
   const answer = useOperation("get_log_dashboard", { p_dashboard_id: id });
   return (
-    <div className="page wide">
+    <div className="page">
       <Loaded
         answer={answer}
         missing={

@@ -82,7 +82,7 @@ export function GroupList() {
     ...isMember ? [say("Assigned to")] : [],
   ];
   return (
-    <div className="page wide">
+    <div className="page">
       <ScreenHead title={say("Errors")} about={isMember ? undefined : ownWords()} />
       <div className="filters">
         <Segments

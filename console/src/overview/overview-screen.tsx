@@ -56,7 +56,7 @@ export function OverviewScreen() {
   const services = overview.data?.services ?? [];
   const total = overview.data?.total_services ?? 0;
   return (
-    <div className="page wide">
+    <div className="page">
       <ScreenHead
         title={say("Overview")}
         about={

@@ -7,7 +7,7 @@ import { stack } from "../../support/stack.ts";
 import { userToken } from "../../support/tokens.ts";
 import { newUser } from "../../support/users.ts";
 import { accessibilityFaults, inBrowser, openBrowser, type Page } from "../browser.ts";
-import { isSeen, store } from "../steps.ts";
+import { boxOf, isSeen, store } from "../steps.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
@@ -61,6 +61,8 @@ inBrowser("axe finds nothing on any screen, in both themes, on desktop and phone
       if (hash === "/search") await tab.page.locator("[data-row]").first().click();
       assert.deepEqual(await accessibilityFaults(tab.page), [], `${theme} ${width} ${hash}`);
       assert.deepEqual(await outOfReach(tab.page), [], `${theme} ${width} ${hash}`);
+      const first = await boxOf(tab.page.locator("main h1:not(.hidden), .query-line").first());
+      assert.equal(first.x, width === 390 ? 8 : 14, `the margin of ${hash}`);
     }
   }
 });
