@@ -65,7 +65,7 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
           aria-autocomplete="list"
           autoComplete="off"
           spellCheck={false}
-          placeholder={say("A screen, a saved search, a dashboard, a tenant")}
+          placeholder={say("Screen, search, dashboard or tenant")}
           value={typed}
           onChange={(event) => {
             setTyped(event.target.value);

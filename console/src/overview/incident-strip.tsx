@@ -19,7 +19,8 @@ export function IncidentStrip() {
     Number(b.state === "open") - Number(a.state === "open")
   );
   const shown = incidents.slice(0, most);
-  const nameOf = useNameOf(shown.map((one) => one.assigned_to ?? one.acknowledged_by));
+  const personOf = (one: typeof shown[number]) => one.assigned_to ?? one.acknowledged_by;
+  const nameOf = useNameOf(shown.map(personOf));
   if (shown.length === 0) return null;
   return (
     <section className="incident-strip" aria-label={say("Incidents")}>
@@ -43,9 +44,9 @@ export function IncidentStrip() {
               <IncidentValue incident={incident} />
             </span>
             <span className="about">
-              {say("with {user}", {
-                user: nameOf(incident.assigned_to ?? incident.acknowledged_by),
-              })}
+              {personOf(incident) === null
+                ? say("not assigned")
+                : say("with {user}", { user: nameOf(personOf(incident)) })}
             </span>
           </li>
         ))}

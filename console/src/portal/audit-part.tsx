@@ -7,8 +7,8 @@ import { say, type Words } from "../shared/translate.ts";
 import { useLater } from "../shared/use-debounced.ts";
 
 const filters = {
-  action: "What (invoices.*)",
-  from: "From (now-7d)",
+  action: "Action, such as invoices.*",
+  from: "From, such as now-7d",
   to: "To",
 } as const satisfies Record<string, Words>;
 

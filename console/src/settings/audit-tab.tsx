@@ -14,9 +14,9 @@ import { detailsOf, nameKeys, peopleOf, subjectOf, wordedEvent } from "./audit-w
 
 const filters = {
   actor: "Who (an id)",
-  action: "What (invoices.*)",
+  action: "Action, such as invoices.*",
   target: "Target (an id)",
-  from: "From (now-7d)",
+  from: "From, such as now-7d",
   to: "To",
 } as const satisfies Record<string, Words>;
 

@@ -77,7 +77,7 @@ inBrowser(
     const strip = page.getByRole("region", { name: "Incidents" }).getByRole("listitem");
     assert.match(
       await strip.filter({ hasText: "Errors" }).innerText(),
-      /^open\s+Errors\s+service: shop\s+for 1 minute\s+1 > 0\s+with nobody$/,
+      /^open\s+Errors\s+service: shop\s+for 1 minute\s+1 > 0\s+not assigned$/,
     );
     assert.deepEqual(await accessibilityFaults(page), []);
     await page.getByRole("link", { name: /Alerts\s*2/ }).click();

@@ -10,7 +10,7 @@ globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]())
 inBrowser("admins filter, verify and save the audit trail", async () => {
   const user = await newUser();
   await user.client.call("add_tenant_member", { p_user_id: user.id, p_role: "owner" });
-  const p_context = { old: { name: "a" }, new: { name: "b" } };
+  const p_context = { old: { name: "a" }, new: { name: "b", word: "b".repeat(190) } };
   for (const p_action of ["invoice.update", "report.export"]) {
     const p_targets = [{ type: "invoice", id: "=42" }];
     await user.client.call("record_audit_event", { p_action, p_targets, p_context });
@@ -24,7 +24,11 @@ inBrowser("admins filter, verify and save the audit trail", async () => {
   const row = page.getByRole("row").filter({ hasText: "invoice.update invoice =42" });
   await row.getByText("name: a → b").waitFor();
   await isSeen(page, "member added");
-  await page.getByLabel("What (invoices.*)").fill("report.*");
+  const hidden = await page.locator(".table-scroll").evaluate((one) =>
+    one.scrollWidth - one.clientWidth
+  );
+  assert.equal(hidden, 0, "a long word wraps");
+  await page.getByLabel("Action, such as invoices.*").fill("report.*");
   await isGone(page, "invoice.update");
   await page.getByRole("button", { name: "Verify" }).click();
   await page.getByText(`The chain is whole from ${day} to ${day}. Events: 2, erased: 0.`).waitFor();
