@@ -100,7 +100,7 @@ Deno.test("an address is read back as it was written", () => {
     writeAddress({ screen: "search", parameters: { q: "level:error a" } }),
     "#q=level:error+a",
   );
-  assert.equal(readAddress("#/nonsense").screen, "search");
+  assert.equal(readAddress("#/nonsense").screen, "unknown");
 });
 
 Deno.test("a range has times or words like now-1h, and anything else is invalid", () => {

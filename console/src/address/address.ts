@@ -14,7 +14,7 @@ export const screens = [
   "settings",
   "members",
 ] as const;
-export type Screen = (typeof screens)[number];
+export type Screen = (typeof screens)[number] | "unknown";
 
 /** The page's state, in the fragment for links, reload and the back button. Browsers never send a fragment. */
 export interface Address {
@@ -36,7 +36,8 @@ export function readAddress(hash: string): Address {
   if (path === "history") {
     return { screen: "alerts", parameters: { ...parameters, tab: "history" } };
   }
-  return { screen: screens.find((name) => name === path) ?? "search", parameters };
+  const screen = path === "" ? "search" : screens.find((name) => name === path) ?? "unknown";
+  return { screen, parameters };
 }
 
 export function writeAddress({ screen, parameters }: Address): string {

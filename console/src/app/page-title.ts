@@ -15,6 +15,7 @@ export const labels: Record<Screen, Words> = {
   health: "Health",
   settings: "Settings",
   members: "Members",
+  unknown: "Not found",
 };
 
 /** The title of the browser's tab: the content first, then Logloom. */

@@ -1,6 +1,7 @@
 import { type ComponentType, lazy } from "react";
 import type { Screen } from "../address/address.ts";
 import { loadPart } from "../shared/load-part.ts";
+import { UnknownScreen } from "./unknown-screen.tsx";
 
 type Load = () => Promise<{ default: ComponentType }>;
 
@@ -17,4 +18,5 @@ export const laterScreens: Record<Exclude<Screen, "overview" | "search">, Compon
   health: screen(() => import("../health/health-screen.tsx")),
   settings: screen(() => import("../settings/settings-screen.tsx")),
   members: screen(() => import("../members/members-screen.tsx")),
+  unknown: UnknownScreen,
 };

@@ -42,7 +42,7 @@ inBrowser("axe finds nothing on any screen, in both themes, on desktop and phone
     .concat(["/alerts?tab=channels", "/alerts?tab=silences"])
     .concat(["/usage", "/health", "/settings", "/settings?tab=streams", "/settings?tab=archive"])
     .concat(["/settings?tab=audit", "/settings?tab=customers"])
-    .concat(["/members"]);
+    .concat(["/members", "/nosuch"]);
   const looks = [["light", 1280], ["dark", 1280], ["light", 390], ["dark", 390]] as const;
   for (const [theme, width] of looks) {
     await using tab = await browser.open(user.token, {
