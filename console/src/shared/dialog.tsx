@@ -24,6 +24,8 @@ export function Dialog({ title, onClose, children, size, isBusy = false }: {
     const element = dialog.current;
     const opener = document.activeElement;
     element?.showModal();
+    const observer = new ResizeObserver(() => element && markMore(element));
+    for (const one of [element, element?.firstElementChild]) if (one) observer.observe(one);
     element?.querySelector<HTMLElement>("form :is(input, textarea, select)")
       ?.focus();
     const closed = openDialog(() => {
@@ -32,6 +34,7 @@ export function Dialog({ title, onClose, children, size, isBusy = false }: {
     });
     return () => {
       closed();
+      observer.disconnect();
       element?.close();
       giveFocusBack(opener);
     };
@@ -41,6 +44,7 @@ export function Dialog({ title, onClose, children, size, isBusy = false }: {
       ref={dialog}
       className={size ? `dialog ${size}` : "dialog"}
       aria-label={title}
+      onScroll={(event) => markMore(event.currentTarget)}
       onCancel={(event) => {
         // Cancelling a file input sends an event of the same name, which bubbles.
         if (event.target !== dialog.current) return;
@@ -64,6 +68,12 @@ export function Dialog({ title, onClose, children, size, isBusy = false }: {
       </div>
     </dialog>
   );
+}
+
+/** Marks a dialog of which more follows below what is visible. */
+function markMore(dialog: HTMLElement): void {
+  const below = dialog.scrollHeight - dialog.clientHeight - dialog.scrollTop;
+  dialog.toggleAttribute("data-more", below > 8);
 }
 
 /** A dialog with one form: its fields, the error and the submit button. */

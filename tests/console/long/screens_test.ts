@@ -80,6 +80,10 @@ inBrowser("an alert rule is created with a preview", async () => {
   await threshold.press("ArrowDown");
   assert.ok(Number(await threshold.getAttribute("aria-valuenow")) < before);
   await page.getByLabel("Threshold", { exact: true }).first().fill("0");
+  const isCut = page.locator("dialog[data-more]");
+  await page.setViewportSize({ width: 390, height: 844 });
+  await isCut.evaluate((dialog) => dialog.scrollTo(0, dialog.scrollHeight));
+  await isCut.waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Create the rule" }).click();
   await page.getByRole("button", { name: "Any error" }).waitFor();
   const body = await user.client.call("list_alert_rules", {});
