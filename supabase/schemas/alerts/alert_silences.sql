@@ -285,24 +285,3 @@ $$;
 comment on function public.expire_alert_silence(uuid, text) is
   'Ends a silence now and returns it. A silence that has ended stays as it is. Errors: PT400, '
   'PT401, PT403, PT404.';
-
--- Runs when a rule is deleted. Ends its silences: otherwise those that recur would stay forever.
-create function logloom_private.end_silences_of_rule()
-returns trigger
-language plpgsql
-security definer
-set search_path = pg_catalog, pg_temp
-as $$
--- definer because no API role writes silences, which stop messages to others
-begin
-  update logloom.alert_silences s
-  set expired_at = now(), expired_by = logloom_private.actor()
-  where s.tenant_id = old.tenant_id and s.rule_id = old.rule_id and s.expired_at is null
-    and coalesce(s.ends_at, 'infinity') > now();
-  return null;
-end;
-$$;
-
-create trigger end_silences_of_rule
-after delete on logloom.alert_rules
-for each row execute function logloom_private.end_silences_of_rule();
