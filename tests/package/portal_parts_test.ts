@@ -29,8 +29,10 @@ async function shop() {
   await db`
     insert into logloom.audit_events (tenant_id, source, actor, action, subject, targets)
     values
-      (${user.tenantId}, 'app', '42', 'invoice.paid', '', '[{"type": "invoice", "id": "ann-1"}]'),
-      (${user.tenantId}, 'app', '43', 'invoice.void', '', '[{"type": "invoice", "id": "bob-1"}]')`;
+      (${user.tenantId}, 'app', '43', 'invoice.paid', '',
+        '[{"type": "invoice", "id": "ann-1"}, {"type": "customer", "id": "42"}]'),
+      (${user.tenantId}, 'app', '42', 'invoice.void', '',
+        '[{"type": "invoice", "id": "bob-1"}, {"type": "customer", "id": "43"}]')`;
   return user;
 }
 

@@ -12,7 +12,7 @@ const filters = {
   to: "To",
 } as const satisfies Record<string, Words>;
 
-/** What a customer did in the product, and what was done to them. */
+/** The events of the audit trail that name the customer. */
 export default function AuditPart() {
   const { parameters } = useAddress();
   const { action, from, to } = useLater(parameters);

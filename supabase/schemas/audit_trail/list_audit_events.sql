@@ -1,14 +1,11 @@
--- True if a customer is the actor or a target of one of the project's own events.
-create function logloom_private.is_of_customer(
-  p_customer text, p_source text, p_actor text, p_targets jsonb
-)
+-- True if one of the project's own events has the customer as a target. The type must be customer:
+-- a row of another table, a user or a role may have the same id.
+create function logloom_private.is_of_customer(p_customer text, p_source text, p_targets jsonb)
 returns boolean
 language sql
 stable
 return p_source = 'app'
-  and (
-    p_actor = p_customer or p_targets @> jsonb_build_array(jsonb_build_object('id', p_customer))
-  );
+  and p_targets @> jsonb_build_array(jsonb_build_object('type', 'customer', 'id', p_customer));
 
 create function logloom_private.read_audit_trail(
   p_scope logloom_private.reading_scope,
@@ -36,7 +33,7 @@ declare
       where e.tenant_id = v_scope.tenant_id and e.event_id = p_after
         and (
           v_scope.kind <> 'portal_session'
-          or logloom_private.is_of_customer(v_scope.customer, e.source, e.actor, e.targets)
+          or logloom_private.is_of_customer(v_scope.customer, e.source, e.targets)
         )
     )
   );
@@ -57,7 +54,7 @@ begin
       where e.tenant_id = v_scope.tenant_id
         and (
           v_scope.kind <> 'portal_session'
-          or logloom_private.is_of_customer(v_scope.customer, e.source, e.actor, e.targets)
+          or logloom_private.is_of_customer(v_scope.customer, e.source, e.targets)
         )
         and (p_source is null or e.source = p_source)
         and (p_actor is null or e.actor = p_actor)

@@ -26,7 +26,8 @@ values
   ('018f0000-0000-7000-8000-00000000000b', 'acme', 'app', 'ann', 'on.42', '',
     '[{"type": "shop", "id": "1"}, {"type": "customer", "id": "42"}]'),
   ('018f0000-0000-7000-8000-00000000000c', 'acme', 'app', '43', 'by.43', '42', '[]'),
-  ('018f0000-0000-7000-8000-00000000000d', 'acme', 'app', '43', 'on.43', '', '[{"id": "43"}]'),
+  ('018f0000-0000-7000-8000-00000000000d', 'acme', 'app', 'ann', 'on.43', '',
+    '[{"type": "customer", "id": "43"}, {"type": "invoices", "id": "42"}]'),
   ('018f0000-0000-7000-8000-00000000000e', 'acme', 'logloom', '42', 'api_key.created', '42', '[]'),
   ('018f0000-0000-7000-8000-00000000000f', 'other', 'app', '42', 'elsewhere', '', '[]');
 select pg_temp.add_records('[
@@ -129,9 +130,9 @@ select is(
   '{}'::text[], 'only operations that change something or that only users call do not exist'
 );
 
--- The audit part shows what the customer did, and what was done to them.
-select is(pg_temp.trail('audit'), 'by.42, on.42', 'a customer''s audit events');
-select is(pg_temp.trail('two'), 'by.43, on.43', 'another customer''s');
+-- The audit part shows what was done to the customer, and nothing of others with the same id.
+select is(pg_temp.trail('audit'), 'on.42', 'a customer''s audit events');
+select is(pg_temp.trail('two'), 'on.43', 'another customer''s');
 select is(pg_temp.trail('audit', f.filter), f.found, f.filter::text)
 from (
   values
