@@ -312,19 +312,29 @@ Deno.test("all tenants' searches leave connections free, and the last slots are 
   assert.equal((await search(fourth)).status, 200);
 });
 
-Deno.test("a tenant can validate two queries at a time, and forty at once do no harm", async () => {
+Deno.test("members and each customer can validate two queries at a time, and forty at once do no harm", async () => {
   await using db = openDatabase(undefined, 1);
   const noisy = await newTenant("noisy");
   const quiet = await newTenant("quiet");
-  const validate = ({ token }: Tenant) =>
-    rpc(token, "validate_query", { p_query_dsl: `msg:~"(?i)[\u0080-\u{1EFFF}]" a b` });
+  const query = `msg:~"(?i)[\u0080-\u{1EFFF}]" a b`;
+  const validate = ({ token }: Tenant) => rpc(token, "validate_query", { p_query_dsl: query });
+  const long = `level:error ${"timeout ".repeat(40)}`;
+  const validateAs = async (p_customer: string) => {
+    const session = await rpc<{ token: string }>(noisy.token, "create_log_portal_session", {
+      p_customer,
+      p_query_dsl: long,
+    });
+    return await readBy(session.body.token, "validate_query", query);
+  };
   const held = Promise.withResolvers<void>();
   const go = Promise.withResolvers<void>();
   const transaction = db.begin(async (tx) => {
     await tx`
       select pg_advisory_xact_lock(
-        logloom_private.search_slot_key(${`validations of ${noisy.id}`}, n)
-      ) from generate_series(1, 2) n`;
+        logloom_private.search_slot_key(
+          'validations of ' || jsonb_build_array(${noisy.id}::text, c, null)::text, n
+        )
+      ) from generate_series(1, 2) n, unnest(array[null, '42']) c`;
     held.resolve();
     await go.promise;
   });
@@ -333,9 +343,10 @@ Deno.test("a tenant can validate two queries at a time, and forty at once do no 
   for (const answer of answers) assertBusy(answer, "queries of this tenant are being validated");
   assert.equal((await validate(quiet)).status, 200);
   assert.equal((await search(noisy)).status, 200);
+  assert.equal((await validateAs("42")).status, 429);
+  assert.equal((await validateAs("43")).status, 200);
   const save = ({ token }: Tenant, p_query_dsl: string) =>
     rpc(token, "create_saved_search", { p_name: p_query_dsl.slice(0, 20), p_query_dsl });
-  const long = `level:error ${"timeout ".repeat(40)}`;
   assert.equal((await save(noisy, "level:error")).status, 200);
   assert.equal((await save(noisy, long)).status, 429);
   assert.equal((await save(quiet, long)).status, 200);

@@ -1,7 +1,7 @@
 -- Raises PT400 and PT429 like check_query. Also PT400 if the query has stages other than aggregates
 -- and math, or would get a warning. The query of a new_error rule has no stages at all.
 create function logloom_private.check_rule_query(
-  p_tenant_id text,
+  p_scope logloom_private.reading_scope,
   p_query_dsl text,
   p_kind text default 'query'
 )
@@ -11,7 +11,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_query constant logloom_private.compiled_query :=
-    logloom_private.checked_query(p_query_dsl, p_tenant_id);
+    logloom_private.checked_query(p_query_dsl, p_scope);
 begin
   if v_query.plan ? 'first' and (
     p_kind = 'new_error' or not v_query.plan ? 'aggregates' or v_query.plan ? 'bucket'
@@ -177,7 +177,7 @@ begin
   v_row := logloom_private.with_baseline(null, p_baseline, p_threshold);
   perform logloom_private.require_parameter('p_enabled', p_enabled is null);
   perform
-    logloom_private.check_rule_query(v_tenant_id, v_search.query_dsl, p_kind),
+    logloom_private.check_rule_query(v_scope, v_search.query_dsl, p_kind),
     logloom_private.require_groups(v_search.query_dsl, p_on_absent),
     logloom_private.require_view_by_admin(v_tenant_id, p_view_id),
     logloom_private.hold_view(v_tenant_id, p_view_id),

@@ -21,7 +21,7 @@ begin
   p_rule.tenant_id := v_tenant_id;
   perform
     logloom_private.take_search_slot(p_scope),
-    logloom_private.check_rule_query(v_tenant_id, p_rule.query_dsl);
+    logloom_private.check_rule_query(p_scope, p_rule.query_dsl);
   v_query := logloom_private.scoped_query(
     p_scope, logloom_private.parse_query(p_rule.query_dsl), p_rule.query_dsl
   );

@@ -60,7 +60,7 @@ begin
   if p_query_dsl = '' and v_row.kind = 'new_error' then
     p_query_dsl := '*';
   elsif p_query_dsl is not null then
-    perform logloom_private.check_rule_query(v_tenant_id, p_query_dsl, v_row.kind);
+    perform logloom_private.check_rule_query(v_scope, p_query_dsl, v_row.kind);
   end if;
   v_row := logloom_private.with_baseline(v_row, p_baseline, p_threshold);
   -- An empty p_description removes the description. notification_config is replaced as a whole.

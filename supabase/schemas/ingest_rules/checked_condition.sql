@@ -120,7 +120,9 @@ as $$
 declare
   v_query logloom_private.compiled_query;
 begin
-  perform logloom_private.take_slot_to_keep(p_tenant_id, p_condition);
+  perform logloom_private.take_slot_to_keep(
+    logloom_private.scope_of_view(p_tenant_id, null), p_condition
+  );
   v_query := logloom_private.parse_query(p_condition);
   if v_query.plan ? 'first' then
     perform logloom_private.refuse('ingest_rules.condition_has', 'stages');

@@ -25,8 +25,11 @@ end;
 $$;
 
 -- Compiles a query that will be saved. PT400 if it does not compile or is blank. PT429 if the
--- tenant compiles too many long queries at once.
-create function logloom_private.checked_query(p_query_dsl text, p_tenant_id text default null)
+-- reader compiles too many long queries at once.
+create function logloom_private.checked_query(
+  p_query_dsl text,
+  p_scope logloom_private.reading_scope
+)
 returns logloom_private.compiled_query
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -34,9 +37,7 @@ as $$
 declare
   v_query logloom_private.compiled_query;
 begin
-  perform logloom_private.take_slot_to_keep(
-    coalesce(p_tenant_id, logloom_private.current_tenant_id(), ''), p_query_dsl
-  );
+  perform logloom_private.take_slot_to_keep(p_scope, p_query_dsl);
   v_query := logloom_private.compile_query(p_query_dsl);
   if v_query.blank then
     perform logloom_private.refuse('saved_searches.query_is_blank');
@@ -53,7 +54,10 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role may call the compiler
 begin
-  perform logloom_private.checked_query(p_query_dsl);
+  perform logloom_private.checked_query(
+    p_query_dsl,
+    logloom_private.scope_of_view(coalesce(logloom_private.current_tenant_id(), ''), null)
+  );
 end;
 $$;
 

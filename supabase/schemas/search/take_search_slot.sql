@@ -1,5 +1,5 @@
 -- Returns the key of a slot's advisory lock. p_owner: 'all', or the tenant's id after 'of ', 'views
--- of ', 'scans of ', 'scans of views of ' or 'validations of '.
+-- of ', 'scans of ' or 'scans of views of ', or the reader after 'validations of '.
 create function logloom_private.search_slot_key(p_owner text, p_slot integer)
 returns bigint
 language sql

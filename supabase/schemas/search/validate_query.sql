@@ -1,15 +1,22 @@
--- Takes one of two validation slots of the tenant. PT429 with Retry-After if none is free. Takes no
--- search slot, because a page validates its query while it searches.
-create function logloom_private.take_validation_slot(p_tenant_id text)
+-- Takes one of two validation slots of the reader: of the tenant's members together, of a customer,
+-- of a session without a customer, or of a view. So customers stop neither members nor each other.
+-- PT429 with Retry-After if none is free. Takes no search slot, because a page validates its query
+-- while it searches.
+create function logloom_private.take_validation_slot(p_scope logloom_private.reading_scope)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_owner constant text := jsonb_build_array(
+    p_scope.tenant_id, p_scope.customer,
+    case when p_scope.customer is null then coalesce(p_scope.session_id, p_scope.view_id) end
+  )::text;
 begin
   perform
   from generate_series(1, 2) n
   where pg_try_advisory_xact_lock(
-    logloom_private.search_slot_key('validations of ' || p_tenant_id, n)
+    logloom_private.search_slot_key('validations of ' || v_owner, n)
   )
   limit 1;
   if not found then
@@ -20,7 +27,10 @@ $$;
 
 -- Takes a validation slot for a query that will be saved. A short query needs none, because
 -- compiling it costs little.
-create function logloom_private.take_slot_to_keep(p_tenant_id text, p_query_dsl text)
+create function logloom_private.take_slot_to_keep(
+  p_scope logloom_private.reading_scope,
+  p_query_dsl text
+)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -29,7 +39,7 @@ declare
   v_quick_bytes constant integer := 256;
 begin
   if octet_length(p_query_dsl) > v_quick_bytes then
-    perform logloom_private.take_validation_slot(p_tenant_id);
+    perform logloom_private.take_validation_slot(p_scope);
   end if;
 end;
 $$;
@@ -48,7 +58,7 @@ as $$
 -- definer because no API role may call the compiler
 begin
   p_scope := logloom_private.checked_scope(p_scope, 'validate_query');
-  perform logloom_private.take_validation_slot(p_scope.tenant_id);
+  perform logloom_private.take_validation_slot(p_scope);
   return jsonb_populate_record(
     null::public.logloom_query_validity,
     logloom_private.query_verdict(p_query_dsl, p_scope.hidden_fields)

@@ -134,7 +134,7 @@ as $$
 declare
   v_query logloom_private.compiled_query;
 begin
-  perform logloom_private.take_slot_to_keep(p_scope.tenant_id, p_query_dsl);
+  perform logloom_private.take_slot_to_keep(p_scope, p_query_dsl);
   v_query := logloom_private.compile_query(p_query_dsl);
   if v_query.plan ? 'first' then
     perform logloom_private.refuse_at(

@@ -1,7 +1,7 @@
 -- Checks the parts of a view and returns them in canonical form. PT400 if one is invalid.
 
 -- Checks the query of a view: a filter without stages or warnings; null if blank.
-create function logloom_private.checked_view_query(p_tenant_id text, p_query_dsl text)
+create function logloom_private.checked_view_query(p_query_dsl text)
 returns text
 language plpgsql
 stable
@@ -10,7 +10,6 @@ as $$
 declare
   v_query logloom_private.compiled_query;
 begin
-  perform logloom_private.take_slot_to_keep(p_tenant_id, p_query_dsl);
   v_query := logloom_private.compile_query(p_query_dsl);
   if v_query.plan ? 'first' then
     perform logloom_private.refuse_at(

@@ -63,7 +63,10 @@ declare
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
   perform logloom_private.require_parameter('p_name', p_name is null);
-  v_row.query_dsl := logloom_private.checked_view_query(v_tenant_id, p_query_dsl);
+  perform logloom_private.take_slot_to_keep(
+    logloom_private.scope_of_view(v_tenant_id, null), p_query_dsl
+  );
+  v_row.query_dsl := logloom_private.checked_view_query(p_query_dsl);
   v_row.hidden_fields := logloom_private.checked_hidden_fields(p_hidden_fields);
   v_row.operations := logloom_private.checked_view_operations(p_operations);
   perform logloom_private.hold_tenant(v_tenant_id);
@@ -144,7 +147,10 @@ declare
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
   perform logloom_private.require_parameter('p_view_id', p_view_id is null);
-  v_query_dsl := logloom_private.checked_view_query(v_tenant_id, p_query_dsl);
+  perform logloom_private.take_slot_to_keep(
+    logloom_private.scope_of_view(v_tenant_id, null), p_query_dsl
+  );
+  v_query_dsl := logloom_private.checked_view_query(p_query_dsl);
   v_hidden_fields := logloom_private.checked_hidden_fields(p_hidden_fields);
   v_operations := logloom_private.checked_view_operations(p_operations);
   update logloom.log_views v
