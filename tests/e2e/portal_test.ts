@@ -116,6 +116,7 @@ Deno.test("a page learns which operations its token may call, without using up a
     "list_log_fields",
     "log_changes",
     "log_histogram",
+    "log_series",
     "log_stats",
     "search_logs",
     "tail_logs",

@@ -202,13 +202,13 @@ inBrowser("without an operation only the page's part for it is missing", async (
   }
 });
 
-inBrowser(
-  "without log_series a query shows the numbers of the whole range, and no error",
-  async () => {
-    const user = await withLogs();
+inBrowser("a query draws lines over time, without log_series only the whole range", async () => {
+  const user = await withLogs();
+  const p_operations = ["search_logs", "log_stats", "validate_query"];
+  for (const more of [["log_series"], []]) {
     const { view_id } = await user.client.call("create_log_view", {
-      p_name: "numbers",
-      p_operations: ["search_logs", "log_stats", "validate_query"],
+      p_name: `numbers ${more}`,
+      p_operations: [...p_operations, ...more],
     });
     const { token } = await sessionOf(user, { p_view_id: view_id });
     await using tab = await open(token);
@@ -216,11 +216,13 @@ inBrowser(
     await tab.page.evaluate(() =>
       document.querySelector("logloom-viewer")?.setAttribute("query", "| count() by service")
     );
-    await tab.frame.locator(".aggregate tbody tr").first().waitFor();
+    const shown = more.length > 0 ? "figure.series .u-over" : ".aggregate tbody tr";
+    await tab.frame.locator(shown).first().waitFor();
     assert.equal(await tab.frame.getByRole("alert").count(), 0);
-    assert.ok(!tab.requests.some(({ url }) => url.endsWith("/log_series")));
-  },
-);
+    const asked = tab.requests.filter(({ url }) => url.endsWith("/log_series"));
+    assert.equal(asked.length, more.length);
+  }
+});
 
 inBrowser("a running export continues when the labels change", async () => {
   const user = await withLogs();

@@ -35,6 +35,7 @@ const refusedWhereOpen: Readonly<Record<string, Readonly<Record<string, string |
   export_logs: { p_format: "none" },
   log_histogram: { p_ts_from: "now", p_ts_to: "now" },
   list_log_fields: { p_ts_from: "now", p_ts_to: "now" },
+  log_series: { p_ts_from: "now", p_ts_to: "now" },
   log_changes: { p_ts_from: "now", p_ts_to: "now" },
   log_stats: { p_limit: 0 },
   tail_logs: { p_limit: 0 },

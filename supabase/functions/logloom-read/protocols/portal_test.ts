@@ -35,6 +35,17 @@ Deno.test("an operation is listed unless the reader may not call it", async () =
   assert.equal(new Set(asked).size, asked.length, "each once");
 });
 
+Deno.test("all operations that decide what the page shows are asked for", async () => {
+  const { asked } = await told(() => 403);
+  const page = await Deno.readTextFile(
+    new URL("../../../../console/src/portal/use-allowed-parts.ts", import.meta.url),
+  );
+  const [, deciding] = page.match(/const operationsOf = \{(.*?)\n\}/s) ?? [];
+  const names = [...deciding?.matchAll(/"(\w+)"/g) ?? []].map(([, name]) => name);
+  assert.ok(names.includes("log_series"));
+  assert.deepEqual(names.filter((name) => !asked.includes(name)), []);
+});
+
 Deno.test("an unknown reader, or an unreachable database, gives an error", async () => {
   for (const status of [401, 503]) {
     const { status: answered } = await told((one) => one === "log_stats" ? status : 400);
