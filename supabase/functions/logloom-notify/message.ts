@@ -14,7 +14,8 @@ export interface AlertData {
   readonly name: string;
   readonly description: string | null;
   readonly query_dsl: string | null;
-  readonly value: number;
+  /** Null at the end of a customer's incident, if what the customer may see has changed. */
+  readonly value: number | null;
   readonly group?: Group | null;
   readonly comparison: string | null;
   readonly threshold: number;
@@ -37,7 +38,7 @@ export interface AlertData {
 export interface GroupAlert {
   readonly alert_id: string | null;
   readonly group: Group | null;
-  readonly value: number;
+  readonly value: number | null;
   readonly absent?: boolean;
 }
 
@@ -183,7 +184,7 @@ function errorText(group: Group | null | undefined): string {
   return `${service === "" ? "" : ` in ${service}`}${error === "" ? "" : `: ${error}`}`;
 }
 
-function records({ value }: { value: number }): string {
+function records({ value }: { value: number | null }): string {
   return `${value} record${value === 1 ? "" : "s"}`;
 }
 
@@ -191,8 +192,8 @@ function condition({ comparison, threshold }: AlertData): string {
   return comparison === null ? "" : `, ${comparisons[comparison] ?? comparison} ${threshold}`;
 }
 
-function told({ value, absent }: { value: number; absent?: boolean }): string {
-  return absent ? "nothing" : `${value}`;
+function told({ value, absent }: { value: number | null; absent?: boolean }): string {
+  return absent ? "nothing" : `${value ?? "not shown"}`;
 }
 
 export function groupText(group: Group | null | undefined): string | undefined {

@@ -44,6 +44,10 @@ Deno.test("a message has rule, group, value and threshold, window, link and reco
     "2026-11-21T12:04:58+00:00 error shop sold out",
   ]);
   assert.match(url ?? "", /^https:\/\/logs\.example\/#q=/);
+  const hidden = messageOf(
+    samplePayload({ value: null, resolution: "rule_changed" }, "alert.resolved"),
+  );
+  assert.deepEqual(hidden.facts[2], ["Value", "not shown, above 10"]);
 });
 
 Deno.test("a message of many groups names ten groups, and counts the rest", () => {

@@ -56,7 +56,7 @@ begin
     and (
       i.resolved_at is null
       or i.resolution in ('recovered', 'still_absent')
-      -- An incident shows the question that the rule asked then.
+      -- An incident shows the question that the rule, or its view, asked then.
       and i.resolved_at >= p_rule.asked_at
       and case when p_fires then p_window.window_end <= i.quiet_from
         else p_window.window_end > i.held_until end
@@ -143,3 +143,42 @@ execute function logloom_private.close_incidents_of_rule();
 create trigger alert_rules_close_incidents_on_delete
 before delete on logloom.alert_rules
 for each row execute function logloom_private.close_incidents_of_rule();
+
+-- Waits until the current step of an alert round ends. Callers lock several rules, and a round
+-- locks them in another order. PT429 after 5 seconds.
+create function logloom_private.wait_for_alert_step()
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_wait text;
+begin
+  v_wait := logloom_private.limit_lock_wait('5 s');
+  perform
+    pg_advisory_xact_lock(logloom_private.lock_key('alerts')),
+    logloom_private.restore_lock_wait(v_wait);
+exception when lock_not_available then
+  perform logloom_private.refuse_for_now(5, 'portal.round_is_running');
+end;
+$$;
+
+-- Starts the rules of a changed view again, also those of customers: open incidents end, and only
+-- windows that end after p_at are evaluated.
+create function logloom_private.restart_rules_of_view(
+  p_tenant_id text,
+  p_view_id uuid,
+  p_at timestamptz
+)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  update logloom.alert_rules r
+  set asked_at = p_at
+  from logloom.log_views v
+  where v.tenant_id = p_tenant_id and p_view_id in (v.view_id, v.parent_view_id)
+    and r.tenant_id = v.tenant_id and r.view_id = v.view_id and r.enabled;
+end;
+$$;

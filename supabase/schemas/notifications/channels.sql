@@ -134,19 +134,55 @@ begin
     return 'The rule was stopped';
   end if;
   return case
-    when (select v.shows_since from logloom.log_views v where v.view_id = v_rule.view_id) > least(
-      p_notification.created_at,
-      (
-        select h.triggered_at
-        from logloom.alert_history h
-        where h.alert_id = p_notification.alert_id
-      ),
-      (
-        select i.opened_at
-        from logloom.alert_incidents i
-        where p_notification.purpose = 'recovery' and i.incident_id = p_notification.incident_id
-      )
-    ) then 'What the customer may see has changed since the alert'
+    when p_notification.purpose = 'alert' and logloom_private.view_changed_since(p_notification)
+      then 'What the customer may see has changed since the alert'
   end;
+end;
+$$;
+
+-- True if the view of a message's rule has changed since the alert.
+create function logloom_private.view_changed_since(p_notification logloom_private.notifications)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select v.shows_since > least(p_notification.created_at, h.triggered_at, i.opened_at)
+    from logloom.alert_rules r
+    join logloom.log_views v on v.view_id = r.view_id
+    left join logloom.alert_history h on h.alert_id = p_notification.alert_id
+    left join logloom.alert_incidents i
+      on p_notification.purpose = 'recovery' and i.incident_id = p_notification.incident_id
+    where r.rule_id = p_notification.rule_id
+  );
+end;
+$$;
+
+-- Returns the body of a message to send. If the view of a customer's rule has changed since the
+-- incident opened, the end of the incident is sent without values.
+create function logloom_private.body_for_customer(p_notification logloom_private.notifications)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_data jsonb;
+begin
+  if p_notification.customer is null or p_notification.purpose <> 'recovery'
+    or logloom_private.view_changed_since(p_notification) is not true
+  then
+    return p_notification.body;
+  end if;
+  v_data := p_notification.body::jsonb -> 'data';
+  return jsonb_set(
+    p_notification.body::jsonb, '{data}',
+    v_data || '{"value": null, "peak_value": null}' || jsonb_build_object('alerts', (
+      select jsonb_agg(a.alert || '{"value": null}' order by a.n)
+      from jsonb_array_elements(v_data -> 'alerts') with ordinality a (alert, n)
+    ))
+  )::text;
 end;
 $$;

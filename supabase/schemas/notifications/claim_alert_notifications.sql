@@ -213,6 +213,7 @@ begin
     update logloom_private.notifications n
     set claim_id = gen_random_uuid(),
       attempts = n.attempts + 1,
+      body = logloom_private.body_for_customer(n),
       last_attempt_at = now(),
       -- Due again if it is not settled by then. A delivery takes less time.
       next_attempt_at = now() + interval '60 seconds'

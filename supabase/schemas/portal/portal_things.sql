@@ -132,7 +132,6 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_views uuid[];
   v_messages uuid[];
-  v_wait text;
   v_ended public.logloom_revoked_customer;
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
@@ -140,15 +139,7 @@ begin
   if logloom_private.usable_id(p_customer) is null then
     perform logloom_private.refuse('portal.customer_is_invalid');
   end if;
-  -- Waits for the current step of an alert round, because the round locks rules in another order.
-  begin
-    v_wait := logloom_private.limit_lock_wait('5 s');
-    perform
-      pg_advisory_xact_lock(logloom_private.lock_key('alerts')),
-      logloom_private.restore_lock_wait(v_wait);
-  exception when lock_not_available then
-    perform logloom_private.refuse_for_now(5, 'portal.round_is_running');
-  end;
+  perform logloom_private.wait_for_alert_step();
   -- A session locks the tenant while it creates a thing.
   perform from logloom.tenants t where t.tenant_id = v_tenant_id for no key update;
   v_ended.sessions := logloom_private.revoke_sessions(

@@ -143,6 +143,7 @@ declare
   v_query_dsl text;
   v_hidden_fields text[];
   v_operations text[];
+  v_now timestamptz;
   v_row logloom.log_views;
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
@@ -153,6 +154,11 @@ begin
   v_query_dsl := logloom_private.checked_view_query(p_query_dsl);
   v_hidden_fields := logloom_private.checked_hidden_fields(p_hidden_fields);
   v_operations := logloom_private.checked_view_operations(p_operations);
+  if num_nonnulls(p_query_dsl, p_hidden_fields) > 0 then
+    perform logloom_private.wait_for_alert_step();
+  end if;
+  -- No earlier: the step may have fired alerts with the view as it was.
+  v_now := clock_timestamp();
   update logloom.log_views v
   set
     name = coalesce(logloom_private.trim_space(p_name), v.name),
@@ -166,7 +172,7 @@ begin
       when (p_query_dsl is null or v_query_dsl is not distinct from v.query_dsl)
         and (p_hidden_fields is null or v_hidden_fields = v.hidden_fields)
         then v.shows_since
-      else now()
+      else v_now
     end
   where v.tenant_id = v_tenant_id and v.view_id = p_view_id and v.customer is null
   returning v.* into v_row;
@@ -177,6 +183,9 @@ begin
   update logloom.log_views v
   set updated_at = v_row.updated_at, shows_since = greatest(v.shows_since, v_row.shows_since)
   where v.tenant_id = v_tenant_id and v.parent_view_id = p_view_id;
+  if v_row.shows_since = v_now then
+    perform logloom_private.restart_rules_of_view(v_tenant_id, p_view_id, v_now);
+  end if;
   return logloom_private.log_view_of(v_row);
 exception
 when unique_violation then
@@ -213,4 +222,4 @@ comment on function public.update_log_view(uuid, text, text, text[], text[], tex
   'Changes the given members and returns the view. For admins. The change applies to the next '
   'request of each reader. An empty p_query_dsl removes the query, empty p_hidden_fields hide '
   'nothing, and p_operations ["all"] restores the default. Errors: PT400, PT401, PT403, PT404, '
-  'PT409 (the name is taken).';
+  'PT409 (the name is taken), PT429.';

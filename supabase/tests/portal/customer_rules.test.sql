@@ -3,7 +3,7 @@ begin;
 \ir ../actors.psql
 \ir ../alerts/rounds.psql
 \ir sessions.psql
-select plan(67);
+select plan(69);
 
 -- Creates a rule in the session of a customer. Returns its name, or the error.
 create function pg_temp.make(p_who text, p_name text, p_more jsonb default '{}')
@@ -247,6 +247,40 @@ select pg_temp.act_as_user('acme', 'alice');
 select is(
   (public.update_alert_rule(pg_temp.id_of('all'), p_enabled => true)).held_at, null, 'and let go'
 );
+
+-- If the view changes, incidents end, and the message has no values. The next alert opens another.
+select pg_temp.act_as_postgres();
+update logloom.alert_rules r
+set notification_destinations = '{webhook}', notify_on_recovery = true,
+  notification_config = '{"webhook_url": "https://example.com/"}'
+where r.name = 'or';
+update logloom.alert_history h set notification_channels = '{webhook}';
+select pg_temp.act_as_user('acme', 'alice');
+select public.update_log_view(v.view_id, p_query_dsl => 'level:(error OR warn)')
+from public.list_log_views() v \g /dev/null
+select pg_temp.act_as_postgres();
+select is(
+  jsonb_build_array(
+    d -> 'name', d -> 'resolution', d -> 'value', d -> 'peak_value', d #> '{alerts,0,value}'
+  ),
+  '["or", "rule_changed", null, null, null]', 'a receiver hears that it is over'
+)
+from public.claim_alert_notifications(9) c
+cross join lateral jsonb_extract_path(c.body::jsonb, 'data') d
+where c.body::jsonb ->> 'type' = 'alert.resolved';
+update logloom.log_views v set shows_since = pg_temp.at('12:10:30');
+update logloom.alert_rules r set asked_at = pg_temp.at('12:10:30');
+select pg_temp.arrive('12:11:30', 'e 42', '{"customer": 42}', 'error');
+select pg_temp.round('12:12') \g /dev/null
+select is(
+  pg_temp.members(
+    pg_temp.ask('42', 'list_alert_incidents', '{"p_state": "unresolved"}'), 'rule_name'
+  ),
+  'all, by, or, today', 'their customer sees the new incidents'
+);
+select pg_temp.act_as_postgres();
+select pg_temp.round('12:17') \g /dev/null
+delete from logloom_private.notifications;
 
 -- Rules rest when the user who created their session is no longer an admin.
 select pg_temp.act_as_postgres();
