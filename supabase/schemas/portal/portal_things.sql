@@ -1,4 +1,5 @@
--- Deletes views of customers that nothing uses, at most p_limit.
+-- Deletes views of customers that nothing uses, at most p_limit. Incidents use a view: they outlive
+-- their rule and their alerts, and the customer finds both by the view.
 create function logloom_private.purge_customer_views(p_limit integer)
 returns void
 language plpgsql
@@ -13,6 +14,7 @@ begin
     where v.customer is not null
       and not exists (select from logloom.log_streams s where s.view_id = v.view_id)
       and not exists (select from logloom.alert_rules r where r.view_id = v.view_id)
+      and not exists (select from logloom.alert_incidents i where i.view_id = v.view_id)
     limit p_limit
     for update skip locked
   );

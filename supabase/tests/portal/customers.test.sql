@@ -3,7 +3,7 @@ begin;
 \ir ../actors.psql
 \ir ../search/records.psql
 \ir sessions.psql
-select plan(74);
+select plan(75);
 
 -- Returns the answer of an operation to a session: what streams say of themselves, other JSON, or
 -- the error. A stream says its name, and nothing of its view and maker.
@@ -373,14 +373,25 @@ select is(
   logloom_private.stream_health(now()) ->> 'paused', '0', 'customers'' receivers are not our health'
 );
 
--- Views that nothing uses are deleted.
+-- Views that nothing uses are deleted. The history of a deleted rule uses its view.
 delete from logloom.log_streams s where s.tenant_id = 'acme';
-select logloom_private.purge_customer_views(100);
-select is(
-  (select string_agg(coalesce(v.name, 'unused'), ' ') from logloom.log_views v
-    where v.tenant_id = 'acme'),
-  'shop', 'the tenant''s view is left'
-);
+insert into logloom.alert_incidents (
+  tenant_id, rule_id, rule_name, window_minutes, threshold, view_id, opened_at, last_fired_at,
+  value, peak_value, held_until
+)
+select 'acme', gen_random_uuid(), 'deleted', 5, 0, v.view_id, now(), now(), 1, 1, now()
+from logloom.log_views v where v.customer = '43';
+create function pg_temp.views_left()
+returns text
+language sql
+as $$
+  select logloom_private.purge_customer_views(100);
+  select string_agg(coalesce(v.name, v.customer), ' ' order by v.name) from logloom.log_views v
+  where v.tenant_id = 'acme'
+$$;
+select is(pg_temp.views_left(), 'shop 43', 'the view of an incident is left');
+delete from logloom.alert_incidents;
+select is(pg_temp.views_left(), 'shop', 'only the tenant''s view is left');
 
 select * from finish();
 rollback;
