@@ -31,7 +31,7 @@ const leastDays = 3;
 
 /** The state of a rule after its last evaluation. */
 export function stateOf(rule: AlertRule): { word: Words; tone: "good" | "bad" | "warn" | "plain" } {
-  if (rule.held_at !== null) return { word: "stopped by an admin", tone: "warn" };
+  if (rule.held_at ?? rule.paused_at) return { word: "stopped by an admin", tone: "warn" };
   if (!rule.enabled) return { word: "off", tone: "plain" };
   if (rule.last_error) return { word: "cannot be evaluated", tone: "warn" };
   if (rule.kind === "new_error") return { word: "on", tone: "good" };

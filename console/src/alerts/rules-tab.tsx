@@ -121,7 +121,7 @@ function RuleRow({ rule, rules, unconfirmed, onEdit, onDeliveries, onDelete }: {
   const hasDeliveries = useHas("list_alert_deliveries");
   const isCustomer = useIsCustomer();
   const isOfOther = !isCustomer && rule.customer !== null;
-  const isFixed = isOfOther || isCustomer && rule.held_at !== null;
+  const isFixed = isOfOther || isCustomer && (rule.held_at ?? rule.paused_at) !== null;
   return (
     <tr>
       <th scope="row">

@@ -42,7 +42,7 @@ return row(
   p_row.notify_on_recovery, p_row.for_minutes, p_row.on_absent, p_row.group_wait_seconds,
   logloom_private.shown_secrets(p_row.notification_secrets),
   logloom_private.shown_baseline(p_row), logloom_private.customer_of_view(p_row.view_id),
-  p_row.held_at, p_row.kind, logloom_private.late_seconds(p_row)
+  p_row.held_at, p_row.kind, logloom_private.late_seconds(p_row), p_row.paused_at
 );
 
 -- Returns a rule that the caller manages, locked. A user needs the role admin for the rule of a
@@ -197,8 +197,8 @@ begin
   then
     p_row.last_evaluated_at := null;
     p_row.last_value := null;
-    -- The error of a held rule says why it is held.
-    p_row.last_error := case when p_row.held_at is not null then p_row.last_error end;
+    -- The error of a paused rule says why it is paused.
+    p_row.last_error := case when p_row.paused_at is not null then p_row.last_error end;
     p_row.asked_at := greatest(p_row.asked_at, v_shows_since);
   end if;
   if v_shows_since is not null then

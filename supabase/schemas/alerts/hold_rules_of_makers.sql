@@ -1,4 +1,4 @@
--- Holds a customer's rule if its maker is no longer an admin. An admin who enables such a rule
+-- Pauses a customer's rule if its maker is no longer an admin. An admin who enables such a rule
 -- becomes its maker.
 create function logloom_private.hold_rules_of_makers()
 returns void
@@ -13,7 +13,7 @@ begin
     where v.customer is not null and r.enabled and r.created_by is not null
   ), held as (
     update logloom.alert_rules r
-    set enabled = false, held_at = now(), updated_at = now(),
+    set enabled = false, paused_at = now(), updated_at = now(),
       last_error = 'Paused: the user who allowed it is no longer an admin'
     from makers m
     where r.tenant_id = m.tenant_id and r.created_by = m.created_by and r.enabled

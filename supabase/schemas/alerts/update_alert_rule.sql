@@ -52,7 +52,9 @@ begin
   if v_is_change and v_scope.kind = 'token' and v_customer is not null then
     perform logloom_private.refuse('portal.thing_is_of_customer', 'alert rule');
   elsif p_enabled is not null then
-    perform logloom_private.require_not_held(v_scope, v_row.held_at, 'alert rule');
+    perform logloom_private.require_not_held(
+      v_scope, coalesce(v_row.held_at, case when p_enabled then v_row.paused_at end), 'alert rule'
+    );
   end if;
   if v_is_change or p_enabled then
     perform logloom_private.require_view_of_session(v_scope, v_row.view_id, 'alert rule');
@@ -82,6 +84,7 @@ begin
       when not p_enabled and v_scope.customer is null and v_customer is not null then now()
       else r.held_at
     end,
+    paused_at = case when p_enabled is not true then r.paused_at end,
     notification_destinations = case
       when p_notification_destinations is null then r.notification_destinations
       else logloom_private.distinct_destinations(p_notification_destinations)

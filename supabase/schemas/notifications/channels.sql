@@ -128,7 +128,7 @@ begin
     return 'The rule was deleted';
   elsif p_notification.purpose not in ('alert', 'recovery') then
     return null;
-  elsif v_rule.held_at is not null
+  elsif num_nonnulls(v_rule.held_at, v_rule.paused_at) > 0
     or not logloom_private.maker_may_read(v_rule.tenant_id, v_rule.created_by)
   then
     return 'The rule was stopped';

@@ -84,12 +84,11 @@ begin
   select
     p.customer, p.kind, p.thing_id, coalesce(s.name, r.name),
     case
-      when s.held_at is not null then 'held'
+      when num_nonnulls(s.held_at, r.held_at) > 0 then 'held'
+      when s.pause_reason = 'maker' or r.paused_at is not null then 'paused'
       when p.kind = 'stream' then (logloom_private.log_stream_of(v_scope, s)).status
       when r.enabled then 'enabled'
-      when r.held_at is null then 'disabled'
-      when logloom_private.maker_may_read(r.tenant_id, r.created_by) then 'held'
-      else 'paused'
+      else 'disabled'
     end,
     case when p.kind = 'stream' then s.maker else r.created_by end, p.created_at
   from page p

@@ -128,7 +128,8 @@ begin
 end;
 $$;
 
--- Raises PT403 if a session enables, disables, deletes or tests a held thing. Users pass.
+-- Raises PT403 if a session enables, disables, deletes or tests a held thing, or enables one that
+-- was paused because its maker lost their role. Users pass.
 create function logloom_private.require_not_held(
   p_scope logloom_private.reading_scope,
   p_held_at timestamptz,

@@ -73,7 +73,10 @@ begin
   elsif p_enabled is not null then
     perform logloom_private.require_not_held(
       v_scope,
-      coalesce(v_row.held_at, case when v_row.pause_reason = 'maker' then v_row.paused_at end),
+      coalesce(
+        v_row.held_at,
+        case when p_enabled and v_row.pause_reason = 'maker' then v_row.paused_at end
+      ),
       'log stream'
     );
   end if;
@@ -125,8 +128,11 @@ begin
       when not p_enabled and v_scope.kind = 'token' and v_customer is not null then now()
       else s.held_at
     end,
-    paused_at = case when p_enabled is null then s.paused_at end,
-    pause_reason = case when p_enabled is null then s.pause_reason end,
+    -- Who disables a stream does not end the pause after the loss of its maker.
+    paused_at = case when p_enabled is null or not p_enabled and s.pause_reason = 'maker'
+      then s.paused_at end,
+    pause_reason = case when p_enabled is null or not p_enabled and s.pause_reason = 'maker'
+      then s.pause_reason end,
     failing_since = case when p_enabled is null then s.failing_since end,
     attempts = case when p_enabled is null then s.attempts else 0 end,
     failing_told_at = case when p_enabled is null then s.failing_told_at end,

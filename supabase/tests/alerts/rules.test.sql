@@ -18,7 +18,7 @@ from public.create_alert_rule(
 grant select on created to public;
 
 select is(
-  to_jsonb(r) - '{rule_id,created_at,updated_at,view_id,customer,held_at}'::text[],
+  to_jsonb(r) - '{rule_id,created_at,updated_at,view_id,customer,held_at,paused_at}'::text[],
   '{
     "tenant_id": "acme", "name": "errors", "description": "Too many",
     "query_dsl": "level:error | rate()", "threshold": 1.5, "comparison": "gte",
@@ -40,7 +40,7 @@ from created c, public.get_alert_rule(c.rule_id) r;
 select is(to_jsonb(r), to_jsonb(c), 'so does list_alert_rules')
 from created c, public.list_alert_rules() r;
 select is(
-  to_jsonb(r) - '{rule_id,created_at,updated_at,view_id,customer,held_at}'::text[],
+  to_jsonb(r) - '{rule_id,created_at,updated_at,view_id,customer,held_at,paused_at}'::text[],
   '{
     "tenant_id": "acme", "name": "n", "description": null, "query_dsl": "ts:*", "threshold": -1e300,
     "comparison": "neq", "window_minutes": 1, "cooldown_minutes": 10080, "enabled": false,
@@ -174,7 +174,7 @@ select is(
 )
 from created c;
 select is(
-  to_jsonb(r) - '{rule_id,created_at,updated_at,view_id,customer,held_at}'::text[],
+  to_jsonb(r) - '{rule_id,created_at,updated_at,view_id,customer,held_at,paused_at}'::text[],
   '{
     "tenant_id": "acme", "name": "new", "description": null, "query_dsl": "level:warn",
     "threshold": 7, "comparison": "lt", "window_minutes": 2, "cooldown_minutes": 3,

@@ -41,7 +41,7 @@ select is(
   (
     select count(*) - count(distinct v)
     from logloom.alert_rules r, logloom_private.alert_rule_of(r) o,
-      jsonb_each(to_jsonb(o) - '{customer,held_at}'::text[]) e (k, v)
+      jsonb_each(to_jsonb(o) - '{customer,held_at,paused_at}'::text[]) e (k, v)
   ),
   0::bigint, 'all members of the rule differ'
 );

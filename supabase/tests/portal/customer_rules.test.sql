@@ -3,7 +3,7 @@ begin;
 \ir ../actors.psql
 \ir ../alerts/rounds.psql
 \ir sessions.psql
-select plan(69);
+select plan(73);
 
 -- Creates a rule in the session of a customer. Returns its name, or the error.
 create function pg_temp.make(p_who text, p_name text, p_more jsonb default '{}')
@@ -313,6 +313,18 @@ select results_eq(
     ('alert_rule.paused', false, '43', 1)$$,
   'the audit log names sessions and customers'
 );
+select is(
+  pg_temp.ask('seven', c.operation, jsonb_build_object('p_rule_id', pg_temp.id_of('or')) || c.more)
+    ~ c.answer, true, c.operation || c.more
+)
+from (
+  values
+    ('update_alert_rule', '{"p_enabled": false}'::jsonb, '"paused_at":"'),
+    ('update_alert_rule', '{"p_enabled": true}', '^PT403 Your provider has stopped'),
+    ('delete_alert_rule', '{}', '"success":true')
+) c (operation, more, answer);
+select is(pg_temp.make('seven', 'new'), 'new', 'another rule can take its place');
+select pg_temp.act_as_postgres();
 update logloom.log_views v set query_dsl = '((' where v.name = 'shop';
 select is(
   pg_temp.attempt(format('select logloom_private.compile_rule(''acme'', ''*'', %L)', r.view_id)),

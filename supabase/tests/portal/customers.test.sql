@@ -3,7 +3,7 @@ begin;
 \ir ../actors.psql
 \ir ../search/records.psql
 \ir sessions.psql
-select plan(75);
+select plan(77);
 
 -- Returns the answer of an operation to a session: what streams say of themselves, other JSON, or
 -- the error. A stream says its name, and nothing of its view and maker.
@@ -329,13 +329,18 @@ select is(pg_temp.sent('a'), 'error of 42', 'others go on');
 select pg_temp.act_as_user('acme', 'alice');
 insert into made
 select '42 again', s.*
-from public.create_log_portal_session(p_parts => '{streams}', p_customer => '42') s;
-select is(
-  pg_temp.say('42 again', 'update_log_stream',
-    format('{"p_stream_id": "{today}", "p_enabled": %s}', e.enabled)),
-  'PT403 Your provider has stopped this log stream', 'only an admin can enable it: ' || e.enabled
-)
-from unnest('{true,false}'::text[]) e (enabled);
+from public.create_log_portal_session(
+  p_parts => '{streams}', p_customer => '42', p_limits => '{"streams": 3}'
+) s;
+select is(pg_temp.say('42 again', c.operation, c.parameters), c.answer, c.parameters)
+from (
+  values
+    ('update_log_stream', '{"p_stream_id": "{today}", "p_enabled": false}', 'today'),
+    ('update_log_stream', '{"p_stream_id": "{today}", "p_enabled": true}',
+      'PT403 Your provider has stopped this log stream'),
+    ('delete_log_stream', '{"p_stream_id": "{c}"}', '{"success": true}')
+) c (operation, parameters, answer);
+select is(pg_temp.make('42 again', 'new'), 'new', 'another stream can take its place');
 
 -- What customers made is listed, and deleted with the customer.
 select pg_temp.act_as_user('acme', 'alice');
@@ -345,7 +350,7 @@ select is(
       order by t.name)
     from public.list_portal_things(p_customer => '42') t
   ),
-  '42 stream a sending alice, 42 stream c paused ann, 42 stream today paused ann',
+  '42 stream a sending alice, 42 stream new sending alice, 42 stream today paused ann',
   'the things of a customer'
 );
 select is(

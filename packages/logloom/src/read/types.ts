@@ -158,12 +158,14 @@ export interface AlertRule {
   baseline: Required<AlertBaseline> & { known_days: number } | null;
   /** The customer who made the rule in a portal session. */
   customer: string | null;
-  /** Since when only an admin can enable a customer's rule. */
+  /** When an admin disabled a customer's rule. Only an admin can enable it. */
   held_at: string | null;
   /** new_error: fires for each error group that is new or regressed; it has no condition. */
   kind: "query" | "new_error";
   /** How many seconds the rule's evaluation is late. */
   late_seconds: number;
+  /** When the user who allowed a customer's rule lost their role. Only an admin can enable it. */
+  paused_at: string | null;
 }
 
 /** Of how many days the values are usual, and how many deviations from them fire. */

@@ -28,6 +28,7 @@ create table logloom.alert_rules (
   baseline_days integer,
   kind text not null default 'query',
   held_at timestamptz,
+  paused_at timestamptz,
   constraint alert_rules_name_is_valid check (
     name = logloom_private.trim_space(name) and length(name) between 1 and 200
   ),
@@ -155,8 +156,11 @@ comment on column logloom.alert_rules.baseline_days is
   'deviations from what is usual. Null: the value is compared with the threshold.';
 
 comment on column logloom.alert_rules.held_at is
-  'When an admin disabled a customer''s rule, or when the creator of the session (created_by) lost '
-  'their role. Only an admin can enable the rule again.';
+  'When an admin disabled a customer''s rule. Only an admin can enable it again.';
+
+comment on column logloom.alert_rules.paused_at is
+  'When the maker (created_by) of a customer''s rule lost their role. Only an admin can enable it '
+  'again.';
 
 comment on column logloom.alert_rules.kind is
   'query: compares the value of the query. new_error: fires for each error group that is new or '

@@ -31,7 +31,8 @@ create type public.logloom_alert_rule as (
   customer text,
   held_at timestamptz,
   kind text,
-  late_seconds double precision
+  late_seconds double precision,
+  paused_at timestamptz
 );
 
 comment on type public.logloom_alert_rule is
@@ -40,7 +41,8 @@ comment on type public.logloom_alert_rule is
   '{"set": true}}. late_seconds: how far evaluation is behind; 0 if it is on time. baseline: null, '
   'or {days, deviations, known_days}: the threshold counts deviations from what is usual. While '
   'known_days is less than 3, the rule waits. customer: the customer who made it in a portal '
-  'session. held_at: since when only an admin can enable a customer''s rule. kind: query, or '
+  'session. held_at: when an admin disabled a customer''s rule. paused_at: when the user who '
+  'allowed it lost their role. In both cases only an admin can enable it. kind: query, or '
   'new_error: fires for error groups that are new or regressed.';
 
 create type public.logloom_alert_history_entry as (
