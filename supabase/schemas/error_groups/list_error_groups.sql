@@ -84,11 +84,16 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_to constant timestamptz := coalesce(upper(p_range), p_now);
+  v_from constant timestamptz := coalesce(lower(p_range), v_to - interval '24 hours');
 begin
   if logloom_private.makes_own_groups(p_scope) then
     if p_new_since is not null then
       -- The records of a view do not tell when a group was new.
       perform logloom_private.refuse('error_groups.view_cannot_tell_new');
+    elsif v_from >= v_to then
+      perform logloom_private.refuse('search.range_is_empty');
     end if;
     perform logloom_private.take_search_slot(p_scope);
     return query
@@ -96,11 +101,7 @@ begin
     from logloom_private.own_error_groups(
       p_scope.tenant_id,
       logloom_private.grouped_errors(logloom_private.newest_errors_sql(
-        p_scope,
-        tstzrange(
-          coalesce(lower(p_range), p_now - interval '24 hours'), coalesce(upper(p_range), p_now)
-        ),
-        p_service, 10000
+        p_scope, tstzrange(v_from, v_to), p_service, 10000
       )),
       p_now
     ) o;

@@ -3,7 +3,7 @@ begin;
 \ir ../actors.psql
 \ir ../search/records.psql
 \ir sessions.psql
-select plan(46);
+select plan(48);
 
 -- Returns the actions of the audit events that a session finds, or its error.
 create function pg_temp.trail(p_who text, p_parameters jsonb default '{}')
@@ -173,6 +173,12 @@ select is(
   pg_temp.members(pg_temp.ask('errors', 'list_error_groups'), 'title'),
   'declined of <*>', 'errors within the session''s query'
 );
+select is(pg_temp.ask('errors', 'list_error_groups', r.range), r.answer, r.range::text)
+from (
+  values
+    ('{"p_ts_from": "now+1h"}'::jsonb, 'PT400 Invalid range: p_ts_from must be before p_ts_to'),
+    ('{"p_ts_to": "now-2d"}', '[]')
+) r (range, answer);
 
 -- The dashboards part has shared ones with the mark, and the host's variables.
 select is(
