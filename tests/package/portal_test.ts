@@ -117,6 +117,10 @@ inBrowser("two customers of a tenant see nothing of each other, and no hidden fi
     await tab.frame.getByTestId("query-error").waitFor();
     await search("user_id:hidden*");
     await tab.frame.getByText('The field "user_id" is hidden from you').first().waitFor();
+    await tab.page.evaluate(() =>
+      document.querySelector("logloom-viewer")?.setAttribute("query", `a${" ".repeat(2100)}b`)
+    );
+    await tab.frame.getByText("longer than 2048 bytes").first().waitFor();
     const answers = (await Promise.all(tab.answers)).join("\n");
     assert.match(answers, new RegExp(`order of ${own}`));
     assert.doesNotMatch(answers, new RegExp(`order of ${others}`));

@@ -106,7 +106,7 @@ async function tokenOf({ url }: Config, code: string): Promise<string> {
 /** A query, and a range such as `24h`, `now-24h` or `FROM/TO`. */
 function placeOf(query: unknown, range: unknown): Record<string, string> | null {
   const place: Record<string, string> = {};
-  if (typeof query === "string") place.q = query.slice(0, 2048);
+  if (typeof query === "string") place.q = query;
   if (typeof range === "string" && range !== "") {
     const [from = "", to = ""] = range.split("/");
     place.from = /^\d+[smhdw]$/.test(from) ? `now-${from}` : from;
