@@ -24,16 +24,16 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_parts = '{}'
+  if p_customer is not null and logloom_private.usable_id(p_customer) is null then
+    perform logloom_private.refuse('portal.customer_is_invalid');
+  elsif p_parts = '{}'
     or not p_parts <@ array(select p.part from logloom_private.portal_parts() p)
   then
     perform logloom_private.refuse(
       'portal.part_is_unknown',
       (select string_agg(p.part, ', ') from logloom_private.portal_parts() p)
     );
-  elsif logloom_private.usable_id(p_customer) is null
-    and (p_customer is not null or not p_parts <@ '{search,exports}')
-  then
+  elsif p_customer is null and not p_parts <@ '{search,exports}' then
     perform logloom_private.refuse('portal.customer_is_missing');
   elsif 'usage' = any (p_parts) and p_is_narrowed then
     perform logloom_private.refuse('portal.usage_is_of_tenant');

@@ -47,6 +47,9 @@ declare
   v_limit constant integer := logloom_private.list_limit(p_limit);
   v_after timestamptz;
 begin
+  if p_customer is not null and logloom_private.usable_id(p_customer) is null then
+    perform logloom_private.refuse('portal.customer_is_invalid');
+  end if;
   select t.created_at into v_after
   from (
     select s.created_at, s.view_id from logloom.log_streams s

@@ -3,7 +3,7 @@ begin;
 \ir ../actors.psql
 \ir ../search/records.psql
 \ir sessions.psql
-select plan(48);
+select plan(49);
 
 -- Returns the actions of the audit events that a session finds, or its error.
 create function pg_temp.trail(p_who text, p_parameters jsonb default '{}')
@@ -241,8 +241,9 @@ from (
       'p_parts => ''{}''', 'p_parts => ''{search,keys}'', p_customer => ''42''',
       'p_parts => ''{null}''::text[], p_customer => ''42'''
     ]),
-    ('p_parts beyond search and exports need p_customer',
-      array['p_parts => ''{errors}''', 'p_parts => ''{audit}'', p_customer => '' ''']),
+    ('p_parts beyond search and exports need p_customer', array['p_parts => ''{errors}''']),
+    ('Invalid p_customer: 1 to 255 characters, not all blank',
+      array['p_customer => repeat(''x'', 256)']),
     ('The part usage counts the whole tenant: leave out p_view_id and p_query_dsl',
       array['p_parts => ''{usage}'', p_customer => ''42'', p_query_dsl => ''@customer:42''']),
     ('Invalid p_limits: monthly_events, monthly_bytes, streams, rules: whole numbers 1 to 10^15',
@@ -255,6 +256,11 @@ cross join unnest(c.parameters) p;
 select is(
   pg_temp.attempt($$select public.create_log_portal_session(p_parts => '{search}')$$),
   'accepted', 'search alone needs no customer'
+);
+
+select throws_ok(
+  'select public.list_portal_things(p_customer => '''')', 'PT400',
+  'Invalid p_customer: 1 to 255 characters, not all blank', 'a list for no customer'
 );
 
 select * from finish();

@@ -24,7 +24,7 @@ begin
     ('portal.customer_is_missing', 400, 'p_parts beyond search and exports need p_customer',
       'Send your own id of the customer: 1 to 255 characters, no control characters.', null),
     ('portal.customer_is_invalid', 400, 'Invalid p_customer: 1 to 255 characters, not all blank',
-      'Send your own id of the customer, as create_log_portal_session got it.', null),
+      'Send your own id of the customer, without control characters.', null),
     ('portal.usage_is_of_tenant', 400,
       'The part usage counts the whole tenant: leave out p_view_id and p_query_dsl',
       'A session that shows only some records has the other parts.', null),

@@ -30,8 +30,8 @@ begin
           'Events whose ts is further ahead than this are rejected. Raise it for devices whose '
           'clocks are wrong.'),
         ('provision_by_secret_key',
-          'Whether a request with the secret key creates the tenant that it names. Turn it on '
-          'where your backend sends for new customers.'),
+          'Whether sending with the secret key creates the tenant that it names. Operations that '
+          'write always create it. Turn it on where your backend sends for new customers.'),
         ('max_record_bytes',
           'Bytes of a record''s JSON; the longest values of a longer record are cut. Raise it '
           'where long values are cut.'),
