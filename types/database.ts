@@ -1102,6 +1102,7 @@ export type Database = {
         "held_at": string | null;
         "kind": string | null;
         "late_seconds": number | null;
+        "paused_at": string | null;
       };
       "logloom_alert_silence": {
         "silence_id": string | null;

@@ -429,6 +429,8 @@ DROP FUNCTION "logloom_private"."check_query"(text, boolean);
 
 DROP FUNCTION "logloom_private"."checked_stream_query"(text, text, uuid);
 
+DROP FUNCTION "logloom_private"."checked_view_query"(text, text);
+
 DROP FUNCTION "logloom_private"."chosen_rows_sql"(jsonb, jsonb, text, integer);
 
 DROP FUNCTION "logloom_private"."claim_bucket_work"(logloom_private.settings, timestamp WITH time zone);
@@ -702,6 +704,8 @@ DROP FUNCTION "logloom_private"."stream_secret_names"(text);
 DROP FUNCTION "logloom_private"."take_archive_erasure"(uuid);
 
 DROP FUNCTION "logloom_private"."take_search_slot"(text);
+
+DROP FUNCTION "logloom_private"."take_validation_slot"(text);
 
 DROP FUNCTION "logloom_private"."template_of"(text);
 
@@ -1377,6 +1381,9 @@ ALTER TABLE "logloom"."alert_rules"
 ALTER TABLE "logloom"."alert_rules"
   ADD COLUMN "held_at" timestamp WITH time zone;
 
+ALTER TABLE "logloom"."alert_rules"
+  ADD COLUMN "paused_at" timestamp WITH time zone;
+
 ALTER TABLE "logloom"."alert_silences"
   ADD COLUMN "recurrence" jsonb;
 
@@ -2002,6 +2009,8 @@ ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "held_at" timestamp WITH 
 ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "kind" text CASCADE;
 
 ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "late_seconds" double precision CASCADE;
+
+ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "paused_at" timestamp WITH time zone CASCADE;
 
 ALTER TYPE "public"."logloom_alert_silence" ADD ATTRIBUTE "recurrence" jsonb CASCADE;
 
@@ -2990,8 +2999,8 @@ begin
   then
     p_row.last_evaluated_at := null;
     p_row.last_value := null;
-    -- The error of a held rule says why it is held.
-    p_row.last_error := case when p_row.held_at is not null then p_row.last_error end;
+    -- The error of a paused rule says why it is paused.
+    p_row.last_error := case when p_row.paused_at is not null then p_row.last_error end;
     p_row.asked_at := greatest(p_row.asked_at, v_shows_since);
   end if;
   if v_shows_since is not null then
@@ -5380,6 +5389,33 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.body_for_customer (
+  p_notification logloom_private.notifications
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_data jsonb;
+begin
+  if p_notification.customer is null or p_notification.purpose <> 'recovery'
+    or logloom_private.view_changed_since(p_notification) is not true
+  then
+    return p_notification.body;
+  end if;
+  v_data := p_notification.body::jsonb -> 'data';
+  return jsonb_set(
+    p_notification.body::jsonb, '{data}',
+    v_data || '{"value": null, "peak_value": null}' || jsonb_build_object('alerts', (
+      select jsonb_agg(a.alert || '{"value": null}' order by a.n)
+      from jsonb_array_elements(v_data -> 'alerts') with ordinality a (alert, n)
+    ))
+  )::text;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.body_line (
   p_body jsonb
 )
@@ -6051,7 +6087,9 @@ begin
   if v_is_change and v_scope.kind = 'token' and v_customer is not null then
     perform logloom_private.refuse('portal.thing_is_of_customer', 'alert rule');
   elsif p_enabled is not null then
-    perform logloom_private.require_not_held(v_scope, v_row.held_at, 'alert rule');
+    perform logloom_private.require_not_held(
+      v_scope, coalesce(v_row.held_at, case when p_enabled then v_row.paused_at end), 'alert rule'
+    );
   end if;
   if v_is_change or p_enabled then
     perform logloom_private.require_view_of_session(v_scope, v_row.view_id, 'alert rule');
@@ -6059,7 +6097,7 @@ begin
   if p_query_dsl = '' and v_row.kind = 'new_error' then
     p_query_dsl := '*';
   elsif p_query_dsl is not null then
-    perform logloom_private.check_rule_query(v_tenant_id, p_query_dsl, v_row.kind);
+    perform logloom_private.check_rule_query(v_scope, p_query_dsl, v_row.kind);
   end if;
   v_row := logloom_private.with_baseline(v_row, p_baseline, p_threshold);
   -- An empty p_description removes the description. notification_config is replaced as a whole.
@@ -6081,6 +6119,7 @@ begin
       when not p_enabled and v_scope.customer is null and v_customer is not null then now()
       else r.held_at
     end,
+    paused_at = case when p_enabled is not true then r.paused_at end,
     notification_destinations = case
       when p_notification_destinations is null then r.notification_destinations
       else logloom_private.distinct_destinations(p_notification_destinations)
@@ -6289,7 +6328,10 @@ begin
   elsif p_enabled is not null then
     perform logloom_private.require_not_held(
       v_scope,
-      coalesce(v_row.held_at, case when v_row.pause_reason = 'maker' then v_row.paused_at end),
+      coalesce(
+        v_row.held_at,
+        case when p_enabled and v_row.pause_reason = 'maker' then v_row.paused_at end
+      ),
       'log stream'
     );
   end if;
@@ -6341,8 +6383,11 @@ begin
       when not p_enabled and v_scope.kind = 'token' and v_customer is not null then now()
       else s.held_at
     end,
-    paused_at = case when p_enabled is null then s.paused_at end,
-    pause_reason = case when p_enabled is null then s.pause_reason end,
+    -- Who disables a stream does not end the pause after the loss of its maker.
+    paused_at = case when p_enabled is null or not p_enabled and s.pause_reason = 'maker'
+      then s.paused_at end,
+    pause_reason = case when p_enabled is null or not p_enabled and s.pause_reason = 'maker'
+      then s.pause_reason end,
     failing_since = case when p_enabled is null then s.failing_since end,
     attempts = case when p_enabled is null then s.attempts else 0 end,
     failing_told_at = case when p_enabled is null then s.failing_told_at end,
@@ -6384,13 +6429,22 @@ declare
   v_query_dsl text;
   v_hidden_fields text[];
   v_operations text[];
+  v_now timestamptz;
   v_row logloom.log_views;
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
   perform logloom_private.require_parameter('p_view_id', p_view_id is null);
-  v_query_dsl := logloom_private.checked_view_query(v_tenant_id, p_query_dsl);
+  perform logloom_private.take_slot_to_keep(
+    logloom_private.scope_of_view(v_tenant_id, null), p_query_dsl
+  );
+  v_query_dsl := logloom_private.checked_view_query(p_query_dsl);
   v_hidden_fields := logloom_private.checked_hidden_fields(p_hidden_fields);
   v_operations := logloom_private.checked_view_operations(p_operations);
+  if num_nonnulls(p_query_dsl, p_hidden_fields) > 0 then
+    perform logloom_private.wait_for_alert_step();
+  end if;
+  -- No earlier: the step may have fired alerts with the view as it was.
+  v_now := clock_timestamp();
   update logloom.log_views v
   set
     name = coalesce(logloom_private.trim_space(p_name), v.name),
@@ -6404,7 +6458,7 @@ begin
       when (p_query_dsl is null or v_query_dsl is not distinct from v.query_dsl)
         and (p_hidden_fields is null or v_hidden_fields = v.hidden_fields)
         then v.shows_since
-      else now()
+      else v_now
     end
   where v.tenant_id = v_tenant_id and v.view_id = p_view_id and v.customer is null
   returning v.* into v_row;
@@ -6415,6 +6469,9 @@ begin
   update logloom.log_views v
   set updated_at = v_row.updated_at, shows_since = greatest(v.shows_since, v_row.shows_since)
   where v.tenant_id = v_tenant_id and v.parent_view_id = p_view_id;
+  if v_row.shows_since = v_now then
+    perform logloom_private.restart_rules_of_view(v_tenant_id, p_view_id, v_now);
+  end if;
   return logloom_private.log_view_of(v_row);
 exception
 when unique_violation then
@@ -6658,16 +6715,16 @@ CREATE OR REPLACE FUNCTION logloom_private.check_parts (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  if p_parts = '{}'
+  if p_customer is not null and logloom_private.usable_id(p_customer) is null then
+    perform logloom_private.refuse('portal.customer_is_invalid');
+  elsif p_parts = '{}'
     or not p_parts <@ array(select p.part from logloom_private.portal_parts() p)
   then
     perform logloom_private.refuse(
       'portal.part_is_unknown',
       (select string_agg(p.part, ', ') from logloom_private.portal_parts() p)
     );
-  elsif logloom_private.usable_id(p_customer) is null
-    and (p_customer is not null or not p_parts <@ '{search,exports}')
-  then
+  elsif p_customer is null and not p_parts <@ '{search,exports}' then
     perform logloom_private.refuse('portal.customer_is_missing');
   elsif 'usage' = any (p_parts) and p_is_narrowed then
     perform logloom_private.refuse('portal.usage_is_of_tenant');
@@ -6694,14 +6751,17 @@ CREATE OR REPLACE FUNCTION logloom_private.check_query (
   AS $function$
 -- definer because no API role may call the compiler
 begin
-  perform logloom_private.checked_query(p_query_dsl);
+  perform logloom_private.checked_query(
+    p_query_dsl,
+    logloom_private.scope_of_view(coalesce(logloom_private.current_tenant_id(), ''), null)
+  );
 end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.check_rule_query (
-  p_tenant_id text,
+  p_scope     logloom_private.reading_scope,
   p_query_dsl text,
-  p_kind      text DEFAULT 'query'::text
+  p_kind      text                          DEFAULT 'query'::text
 )
   RETURNS void
   LANGUAGE plpgsql
@@ -6709,7 +6769,7 @@ CREATE OR REPLACE FUNCTION logloom_private.check_rule_query (
   AS $function$
 declare
   v_query constant logloom_private.compiled_query :=
-    logloom_private.checked_query(p_query_dsl, p_tenant_id);
+    logloom_private.checked_query(p_query_dsl, p_scope);
 begin
   if v_query.plan ? 'first' and (
     p_kind = 'new_error' or not v_query.plan ? 'aggregates' or v_query.plan ? 'bucket'
@@ -6809,7 +6869,9 @@ CREATE OR REPLACE FUNCTION logloom_private.checked_condition (
 declare
   v_query logloom_private.compiled_query;
 begin
-  perform logloom_private.take_slot_to_keep(p_tenant_id, p_condition);
+  perform logloom_private.take_slot_to_keep(
+    logloom_private.scope_of_view(p_tenant_id, null), p_condition
+  );
   v_query := logloom_private.parse_query(p_condition);
   if v_query.plan ? 'first' then
     perform logloom_private.refuse('ingest_rules.condition_has', 'stages');
@@ -6903,7 +6965,7 @@ $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.checked_query (
   p_query_dsl text,
-  p_tenant_id text DEFAULT NULL::text
+  p_scope     logloom_private.reading_scope
 )
   RETURNS logloom_private.compiled_query
   LANGUAGE plpgsql
@@ -6912,9 +6974,7 @@ CREATE OR REPLACE FUNCTION logloom_private.checked_query (
 declare
   v_query logloom_private.compiled_query;
 begin
-  perform logloom_private.take_slot_to_keep(
-    coalesce(p_tenant_id, logloom_private.current_tenant_id(), ''), p_query_dsl
-  );
+  perform logloom_private.take_slot_to_keep(p_scope, p_query_dsl);
   v_query := logloom_private.compile_query(p_query_dsl);
   if v_query.blank then
     perform logloom_private.refuse('saved_searches.query_is_blank');
@@ -7060,7 +7120,7 @@ CREATE OR REPLACE FUNCTION logloom_private.checked_stream_query (
 declare
   v_query logloom_private.compiled_query;
 begin
-  perform logloom_private.take_slot_to_keep(p_scope.tenant_id, p_query_dsl);
+  perform logloom_private.take_slot_to_keep(p_scope, p_query_dsl);
   v_query := logloom_private.compile_query(p_query_dsl);
   if v_query.plan ? 'first' then
     perform logloom_private.refuse_at(
@@ -7110,7 +7170,6 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.checked_view_query (
-  p_tenant_id text,
   p_query_dsl text
 )
   RETURNS text
@@ -7121,7 +7180,6 @@ CREATE OR REPLACE FUNCTION logloom_private.checked_view_query (
 declare
   v_query logloom_private.compiled_query;
 begin
-  perform logloom_private.take_slot_to_keep(p_tenant_id, p_query_dsl);
   v_query := logloom_private.compile_query(p_query_dsl);
   if v_query.plan ? 'first' then
     perform logloom_private.refuse_at(
@@ -7349,6 +7407,7 @@ begin
     update logloom_private.notifications n
     set claim_id = gen_random_uuid(),
       attempts = n.attempts + 1,
+      body = logloom_private.body_for_customer(n),
       last_attempt_at = now(),
       -- Due again if it is not settled by then. A delivery takes less time.
       next_attempt_at = now() + interval '60 seconds'
@@ -9374,25 +9433,14 @@ begin
     return 'The rule was deleted';
   elsif p_notification.purpose not in ('alert', 'recovery') then
     return null;
-  elsif v_rule.held_at is not null
+  elsif num_nonnulls(v_rule.held_at, v_rule.paused_at) > 0
     or not logloom_private.maker_may_read(v_rule.tenant_id, v_rule.created_by)
   then
     return 'The rule was stopped';
   end if;
   return case
-    when (select v.shows_since from logloom.log_views v where v.view_id = v_rule.view_id) > least(
-      p_notification.created_at,
-      (
-        select h.triggered_at
-        from logloom.alert_history h
-        where h.alert_id = p_notification.alert_id
-      ),
-      (
-        select i.opened_at
-        from logloom.alert_incidents i
-        where p_notification.purpose = 'recovery' and i.incident_id = p_notification.incident_id
-      )
-    ) then 'What the customer may see has changed since the alert'
+    when p_notification.purpose = 'alert' and logloom_private.view_changed_since(p_notification)
+      then 'What the customer may see has changed since the alert'
   end;
 end;
 $function$;
@@ -11217,7 +11265,6 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_views uuid[];
   v_messages uuid[];
-  v_wait text;
   v_ended public.logloom_revoked_customer;
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
@@ -11225,15 +11272,7 @@ begin
   if logloom_private.usable_id(p_customer) is null then
     perform logloom_private.refuse('portal.customer_is_invalid');
   end if;
-  -- Waits for the current step of an alert round, because the round locks rules in another order.
-  begin
-    v_wait := logloom_private.limit_lock_wait('5 s');
-    perform
-      pg_advisory_xact_lock(logloom_private.lock_key('alerts')),
-      logloom_private.restore_lock_wait(v_wait);
-  exception when lock_not_available then
-    perform logloom_private.refuse_for_now(5, 'portal.round_is_running');
-  end;
+  perform logloom_private.wait_for_alert_step();
   -- A session locks the tenant while it creates a thing.
   perform from logloom.tenants t where t.tenant_id = v_tenant_id for no key update;
   v_ended.sessions := logloom_private.revoke_sessions(
@@ -11895,11 +11934,16 @@ CREATE OR REPLACE FUNCTION logloom_private.error_groups_in (
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
+declare
+  v_to constant timestamptz := coalesce(upper(p_range), p_now);
+  v_from constant timestamptz := coalesce(lower(p_range), v_to - interval '24 hours');
 begin
   if logloom_private.makes_own_groups(p_scope) then
     if p_new_since is not null then
       -- The records of a view do not tell when a group was new.
       perform logloom_private.refuse('error_groups.view_cannot_tell_new');
+    elsif v_from >= v_to then
+      perform logloom_private.refuse('search.range_is_empty');
     end if;
     perform logloom_private.take_search_slot(p_scope);
     return query
@@ -11907,11 +11951,7 @@ begin
     from logloom_private.own_error_groups(
       p_scope.tenant_id,
       logloom_private.grouped_errors(logloom_private.newest_errors_sql(
-        p_scope,
-        tstzrange(
-          coalesce(lower(p_range), p_now - interval '24 hours'), coalesce(upper(p_range), p_now)
-        ),
-        p_service, 10000
+        p_scope, tstzrange(v_from, v_to), p_service, 10000
       )),
       p_now
     ) o;
@@ -14442,7 +14482,7 @@ begin
     and (
       i.resolved_at is null
       or i.resolution in ('recovered', 'still_absent')
-      -- An incident shows the question that the rule asked then.
+      -- An incident shows the question that the rule, or its view, asked then.
       and i.resolved_at >= p_rule.asked_at
       and case when p_fires then p_window.window_end <= i.quiet_from
         else p_window.window_end > i.held_until end
@@ -14825,7 +14865,7 @@ begin
     where v.customer is not null and r.enabled and r.created_by is not null
   ), held as (
     update logloom.alert_rules r
-    set enabled = false, held_at = now(), updated_at = now(),
+    set enabled = false, paused_at = now(), updated_at = now(),
       last_error = 'Paused: the user who allowed it is no longer an admin'
     from makers m
     where r.tenant_id = m.tenant_id and r.created_by = m.created_by and r.enabled
@@ -15525,13 +15565,12 @@ $function$;
 CREATE OR REPLACE FUNCTION logloom_private.is_of_customer (
   p_customer text,
   p_source   text,
-  p_actor    text,
   p_targets  jsonb
 )
   RETURNS boolean
   LANGUAGE sql
   STABLE
-RETURN ((p_source = 'app'::text) AND ((p_actor = p_customer) OR (p_targets @> jsonb_build_array(jsonb_build_object('id', p_customer)))));
+RETURN ((p_source = 'app'::text) AND (p_targets @> jsonb_build_array(jsonb_build_object('type', 'customer', 'id', p_customer))));
 
 CREATE OR REPLACE FUNCTION logloom_private.is_of_span (
   p_attrs jsonb
@@ -15708,8 +15747,9 @@ begin
   elsif p_link and v_settings.portal_url is null then
     perform logloom_private.refuse('portal.url_is_not_set');
   end if;
-  -- A blank query becomes null, as for views.
-  p_query_dsl := logloom_private.checked_view_query(v_tenant_id, p_query_dsl);
+  -- A blank query becomes null, as for views. Takes no validation slot: a backend creates sessions
+  -- for many customers at once.
+  p_query_dsl := logloom_private.checked_view_query(p_query_dsl);
   perform
     logloom_private.check_parts(
       p_parts, p_customer, p_limits, num_nonnulls(p_view_id, p_query_dsl) > 0
@@ -17830,7 +17870,7 @@ begin
   v_row := logloom_private.with_baseline(null, p_baseline, p_threshold);
   perform logloom_private.require_parameter('p_enabled', p_enabled is null);
   perform
-    logloom_private.check_rule_query(v_tenant_id, v_search.query_dsl, p_kind),
+    logloom_private.check_rule_query(v_scope, v_search.query_dsl, p_kind),
     logloom_private.require_groups(v_search.query_dsl, p_on_absent),
     logloom_private.require_view_by_admin(v_tenant_id, p_view_id),
     logloom_private.hold_view(v_tenant_id, p_view_id),
@@ -18047,7 +18087,10 @@ declare
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
   perform logloom_private.require_parameter('p_name', p_name is null);
-  v_row.query_dsl := logloom_private.checked_view_query(v_tenant_id, p_query_dsl);
+  perform logloom_private.take_slot_to_keep(
+    logloom_private.scope_of_view(v_tenant_id, null), p_query_dsl
+  );
+  v_row.query_dsl := logloom_private.checked_view_query(p_query_dsl);
   v_row.hidden_fields := logloom_private.checked_hidden_fields(p_hidden_fields);
   v_row.operations := logloom_private.checked_view_operations(p_operations);
   perform logloom_private.hold_tenant(v_tenant_id);
@@ -21481,7 +21524,7 @@ begin
     ('portal.customer_is_missing', 400, 'p_parts beyond search and exports need p_customer',
       'Send your own id of the customer: 1 to 255 characters, no control characters.', null),
     ('portal.customer_is_invalid', 400, 'Invalid p_customer: 1 to 255 characters, not all blank',
-      'Send your own id of the customer, as create_log_portal_session got it.', null),
+      'Send your own id of the customer, without control characters.', null),
     ('portal.usage_is_of_tenant', 400,
       'The part usage counts the whole tenant: leave out p_view_id and p_query_dsl',
       'A session that shows only some records has the other parts.', null),
@@ -21923,7 +21966,7 @@ begin
   p_rule.tenant_id := v_tenant_id;
   perform
     logloom_private.take_search_slot(p_scope),
-    logloom_private.check_rule_query(v_tenant_id, p_rule.query_dsl);
+    logloom_private.check_rule_query(p_scope, p_rule.query_dsl);
   v_query := logloom_private.scoped_query(
     p_scope, logloom_private.parse_query(p_rule.query_dsl), p_rule.query_dsl
   );
@@ -22130,6 +22173,7 @@ begin
     where v.customer is not null
       and not exists (select from logloom.log_streams s where s.view_id = v.view_id)
       and not exists (select from logloom.alert_rules r where r.view_id = v.view_id)
+      and not exists (select from logloom.alert_incidents i where i.view_id = v.view_id)
     limit p_limit
     for update skip locked
   );
@@ -25439,7 +25483,7 @@ declare
       where e.tenant_id = v_scope.tenant_id and e.event_id = p_after
         and (
           v_scope.kind <> 'portal_session'
-          or logloom_private.is_of_customer(v_scope.customer, e.source, e.actor, e.targets)
+          or logloom_private.is_of_customer(v_scope.customer, e.source, e.targets)
         )
     )
   );
@@ -25460,7 +25504,7 @@ begin
       where e.tenant_id = v_scope.tenant_id
         and (
           v_scope.kind <> 'portal_session'
-          or logloom_private.is_of_customer(v_scope.customer, e.source, e.actor, e.targets)
+          or logloom_private.is_of_customer(v_scope.customer, e.source, e.targets)
         )
         and (p_source is null or e.source = p_source)
         and (p_actor is null or e.actor = p_actor)
@@ -27048,6 +27092,31 @@ begin
     v_tail.logs,
     logloom_private.encode_cursor(array['tail', v_tail.first::text, v_tail.id::text]), v_tail.more
   )::public.logloom_log_tail;
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse('search.took_too_long');
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_query_validity (
+  p_scope     logloom_private.reading_scope,
+  p_query_dsl text
+)
+  RETURNS public.logloom_query_validity
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role may call the compiler
+begin
+  p_scope := logloom_private.checked_scope(p_scope, 'validate_query');
+  perform logloom_private.take_validation_slot(p_scope);
+  return jsonb_populate_record(
+    null::public.logloom_query_validity,
+    logloom_private.query_verdict(p_query_dsl, p_scope.hidden_fields)
+  );
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');
   return null;
@@ -29005,6 +29074,24 @@ begin
   update logloom_private.alert_groups g
   set failures = g.failures + 1, ms_per_record = p_milliseconds / greatest(p_records, 1)
   where g.group_id = p_group.group_id;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.restart_rules_of_view (
+  p_tenant_id text,
+  p_view_id   uuid,
+  p_at        timestamp with time zone
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  update logloom.alert_rules r
+  set asked_at = p_at
+  from logloom.log_views v
+  where v.tenant_id = p_tenant_id and p_view_id in (v.view_id, v.parent_view_id)
+    and r.tenant_id = v.tenant_id and r.view_id = v.view_id and r.enabled;
 end;
 $function$;
 
@@ -31883,7 +31970,7 @@ RETURN
   (p_row).on_absent,
   (p_row).group_wait_seconds,
   logloom_private.shown_secrets((p_row).notification_secrets),
-  logloom_private.shown_baseline(p_row), logloom_private.customer_of_view((p_row).view_id), (p_row).held_at, (p_row).kind, logloom_private.late_seconds(p_row));
+  logloom_private.shown_baseline(p_row), logloom_private.customer_of_view((p_row).view_id), (p_row).held_at, (p_row).kind, logloom_private.late_seconds(p_row), (p_row).paused_at);
 
 CREATE OR REPLACE FUNCTION logloom_private.shown_dashboards (
   p_scope        logloom_private.reading_scope,
@@ -33245,7 +33332,7 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.take_slot_to_keep (
-  p_tenant_id text,
+  p_scope     logloom_private.reading_scope,
   p_query_dsl text
 )
   RETURNS void
@@ -33256,23 +33343,28 @@ declare
   v_quick_bytes constant integer := 256;
 begin
   if octet_length(p_query_dsl) > v_quick_bytes then
-    perform logloom_private.take_validation_slot(p_tenant_id);
+    perform logloom_private.take_validation_slot(p_scope);
   end if;
 end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.take_validation_slot (
-  p_tenant_id text
+  p_scope logloom_private.reading_scope
 )
   RETURNS void
   LANGUAGE plpgsql
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
+declare
+  v_owner constant text := jsonb_build_array(
+    p_scope.tenant_id, p_scope.customer,
+    case when p_scope.customer is null then coalesce(p_scope.session_id, p_scope.view_id) end
+  )::text;
 begin
   perform
   from generate_series(1, 2) n
   where pg_try_advisory_xact_lock(
-    logloom_private.search_slot_key('validations of ' || p_tenant_id, n)
+    logloom_private.search_slot_key('validations of ' || v_owner, n)
   )
   limit 1;
   if not found then
@@ -33712,6 +33804,9 @@ declare
   v_limit constant integer := logloom_private.list_limit(p_limit);
   v_after timestamptz;
 begin
+  if p_customer is not null and logloom_private.usable_id(p_customer) is null then
+    perform logloom_private.refuse('portal.customer_is_invalid');
+  end if;
   select t.created_at into v_after
   from (
     select s.created_at, s.view_id from logloom.log_streams s
@@ -33749,12 +33844,11 @@ begin
   select
     p.customer, p.kind, p.thing_id, coalesce(s.name, r.name),
     case
-      when s.held_at is not null then 'held'
+      when num_nonnulls(s.held_at, r.held_at) > 0 then 'held'
+      when s.pause_reason = 'maker' or r.paused_at is not null then 'paused'
       when p.kind = 'stream' then (logloom_private.log_stream_of(v_scope, s)).status
       when r.enabled then 'enabled'
-      when r.held_at is null then 'disabled'
-      when logloom_private.maker_may_read(r.tenant_id, r.created_by) then 'held'
-      else 'paused'
+      else 'disabled'
     end,
     case when p.kind = 'stream' then s.maker else r.created_by end, p.created_at
   from page p
@@ -37520,6 +37614,27 @@ exception when query_canceled then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.view_changed_since (
+  p_notification logloom_private.notifications
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select v.shows_since > least(p_notification.created_at, h.triggered_at, i.opened_at)
+    from logloom.alert_rules r
+    join logloom.log_views v on v.view_id = r.view_id
+    left join logloom.alert_history h on h.alert_id = p_notification.alert_id
+    left join logloom.alert_incidents i
+      on p_notification.purpose = 'recovery' and i.incident_id = p_notification.incident_id
+    where r.rule_id = p_notification.rule_id
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.view_of_session (
   p_scope logloom_private.reading_scope
 )
@@ -37589,6 +37704,23 @@ begin
     );
   end if;
   return case when p_scope.view_id is not null then array[p_scope.view_id] end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.wait_for_alert_step()
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_wait text;
+begin
+  v_wait := logloom_private.limit_lock_wait('5 s');
+  perform
+    pg_advisory_xact_lock(logloom_private.lock_key('alerts')),
+    logloom_private.restore_lock_wait(v_wait);
+exception when lock_not_available then
+  perform logloom_private.refuse_for_now(5, 'portal.round_is_running');
 end;
 $function$;
 
@@ -40438,7 +40570,7 @@ COMMENT ON COLUMN "logloom"."alert_rules"."for_minutes" IS 'How long the conditi
 
 COMMENT ON COLUMN "logloom"."alert_rules"."group_wait_seconds" IS 'How long notifications of several groups are collected into one.';
 
-COMMENT ON COLUMN "logloom"."alert_rules"."held_at" IS 'When an admin disabled a customer''s rule, or when the creator of the session (created_by) lost their role. Only an admin can enable the rule again.';
+COMMENT ON COLUMN "logloom"."alert_rules"."held_at" IS 'When an admin disabled a customer''s rule. Only an admin can enable it again.';
 
 COMMENT ON COLUMN "logloom"."alert_rules"."kind" IS 'query: compares the value of the query. new_error: fires for each error group that is new or regressed, and whose records the query finds; its value is how many records the group has had since the last look.';
 
@@ -40449,6 +40581,8 @@ COMMENT ON COLUMN "logloom"."alert_rules"."last_value" IS 'Value of that window;
 COMMENT ON COLUMN "logloom"."alert_rules"."notification_config" IS 'Free-form JSON. email: address for the destination email. webhook_url: URL for the destination webhook. webhook_template and webhook_template_type (json or text): the body of a webhook.';
 
 COMMENT ON COLUMN "logloom"."alert_rules"."on_absent" IS 'fire: a group of a rule with by also fires if it had records recently and has none now.';
+
+COMMENT ON COLUMN "logloom"."alert_rules"."paused_at" IS 'When the maker (created_by) of a customer''s rule lost their role. Only an admin can enable it again.';
 
 COMMENT ON COLUMN "logloom"."alert_rules"."view_id" IS 'The view that the rule is evaluated in. Null: all records of the tenant.';
 
@@ -40876,7 +41010,7 @@ COMMENT ON COLUMN "logloom_private"."settings"."portal_url" IS 'The URL of the p
 
 COMMENT ON COLUMN "logloom_private"."settings"."project_tenant_id" IS 'The tenant that gets the project''s own events. Null: none are stored. Set it to your own tenant and alert on its events.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."provision_by_secret_key" IS 'Whether a request with the secret key creates the tenant that it names. Turn it on where your backend sends for new customers.';
+COMMENT ON COLUMN "logloom_private"."settings"."provision_by_secret_key" IS 'Whether sending with the secret key creates the tenant that it names. Operations that write always create it. Turn it on where your backend sends for new customers.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."queue_degraded_age" IS 'Health is degraded when the oldest queued event is older than this. Set it to the delay that you accept.';
 
@@ -41200,7 +41334,7 @@ COMMENT ON FUNCTION "public"."update_log_dashboard"(uuid, text, jsonb, boolean, 
 
 COMMENT ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Changes the given parts of a log stream and returns it. p_config replaces the whole config. Each member of p_secrets replaces one secret; null removes it. If p_config has another scheme, host or port, p_secrets must have all secrets. An empty p_query_dsl sends all records. p_enabled true also ends a pause and makes the caller the maker; the stream continues where it was. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
 
-COMMENT ON FUNCTION "public"."update_log_view"(uuid, text, text, text[], text[], text) IS 'Changes the given members and returns the view. For admins. The change applies to the next request of each reader. An empty p_query_dsl removes the query, empty p_hidden_fields hide nothing, and p_operations ["all"] restores the default. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
+COMMENT ON FUNCTION "public"."update_log_view"(uuid, text, text, text[], text[], text) IS 'Changes the given members and returns the view. For admins. The change applies to the next request of each reader. An empty p_query_dsl removes the query, empty p_hidden_fields hide nothing, and p_operations ["all"] restores the default. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken), PT429.';
 
 COMMENT ON FUNCTION "public"."update_saved_search"(uuid, text, text, text, text, boolean, text[], uuid, jsonb) IS 'Changes the given members and returns the saved search. An empty p_description or p_category removes the old value. p_view_id, for admins: readers of this view see the shared search in their list. p_display replaces the whole object. Errors: PT400, PT401, PT403 (a colleague''s search), PT404.';
 
@@ -41454,7 +41588,7 @@ COMMENT ON TYPE "public"."logloom_alert_preview_group" IS 'A group of a rule wit
 
 COMMENT ON TYPE "public"."logloom_alert_preview_point" IS 'The value of the window that ends at ts; null if it has none.';
 
-COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and cooldowns are in minutes. view_id: the rule is evaluated within this view; null: all records. notification_secrets: which secrets are set, such as {"slack_url": {"set": true}}. late_seconds: how far evaluation is behind; 0 if it is on time. baseline: null, or {days, deviations, known_days}: the threshold counts deviations from what is usual. While known_days is less than 3, the rule waits. customer: the customer who made it in a portal session. held_at: since when only an admin can enable a customer''s rule. kind: query, or new_error: fires for error groups that are new or regressed.';
+COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and cooldowns are in minutes. view_id: the rule is evaluated within this view; null: all records. notification_secrets: which secrets are set, such as {"slack_url": {"set": true}}. late_seconds: how far evaluation is behind; 0 if it is on time. baseline: null, or {days, deviations, known_days}: the threshold counts deviations from what is usual. While known_days is less than 3, the rule waits. customer: the customer who made it in a portal session. held_at: when an admin disabled a customer''s rule. paused_at: when the user who allowed it lost their role. In both cases only an admin can enable it. kind: query, or new_error: fires for error groups that are new or regressed.';
 
 COMMENT ON TYPE "public"."logloom_alert_silence" IS 'A time in which matching alerts are not sent. matcher: {rule_id, group}, either, both or none. state: scheduled, active or expired. recurrence: {days, start, minutes, time_zone}, or null. ends_at: null for a recurrence without an end, which is active in its occurrences.';
 

@@ -338,7 +338,7 @@ from (
     ('update_log_stream', '{"p_stream_id": "{today}", "p_enabled": false}', 'today'),
     ('update_log_stream', '{"p_stream_id": "{today}", "p_enabled": true}',
       'PT403 Your provider has stopped this log stream'),
-    ('delete_log_stream', '{"p_stream_id": "{c}"}', '{"success": true}')
+    ('delete_log_stream', '{"p_stream_id": "{c}"}', '{"success":true}')
 ) c (operation, parameters, answer);
 select is(pg_temp.make('42 again', 'new'), 'new', 'another stream can take its place');
 
