@@ -6120,6 +6120,7 @@ begin
       else r.held_at
     end,
     paused_at = case when p_enabled is not true then r.paused_at end,
+    last_error = case when not (p_enabled and r.paused_at is not null) then r.last_error end,
     notification_destinations = case
       when p_notification_destinations is null then r.notification_destinations
       else logloom_private.distinct_destinations(p_notification_destinations)
@@ -6142,7 +6143,8 @@ begin
         and r.baseline_days is not distinct from v_row.baseline_days
         and r.enabled >= coalesce(p_enabled, r.enabled)
         then r.asked_at
-      else now()
+      -- Not now(): an incident may have ended since this transaction began.
+      else greatest(r.asked_at, clock_timestamp())
     end
   where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
   returning r.* into v_row;
@@ -6441,9 +6443,9 @@ begin
   v_hidden_fields := logloom_private.checked_hidden_fields(p_hidden_fields);
   v_operations := logloom_private.checked_view_operations(p_operations);
   if num_nonnulls(p_query_dsl, p_hidden_fields) > 0 then
-    perform logloom_private.wait_for_alert_step();
+    perform logloom_private.hold_rules_of_view(v_tenant_id, p_view_id);
   end if;
-  -- No earlier: the step may have fired alerts with the view as it was.
+  -- No earlier: a round may have fired alerts with the view as it was.
   v_now := clock_timestamp();
   update logloom.log_views v
   set
@@ -7291,6 +7293,10 @@ declare
   v_note text;
   v_work jsonb;
 begin
+  -- Comes first: a settlement that commits after the bucket was read would make the work wrong.
+  if exists (select from logloom_private.archive_claims c where c.tenant_id = '') then
+    return null;
+  end if;
   select b.* into v_bucket from logloom_private.archive_bucket b;
   if (v_bucket.bucket, v_bucket.prefix)
     is distinct from (p_settings.archive_bucket, p_settings.archive_prefix)
@@ -7667,6 +7673,31 @@ begin
 -- claims counts as no token.
 exception when data_exception or statement_too_complex then
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.close_incidents_of_rule()
+  RETURNS TRIGGER
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role ends incidents
+begin
+  update logloom.alert_incidents i
+  set
+    resolved_at = greatest(now(), i.opened_at),
+    resolution = case
+      when tg_op = 'DELETE' then 'rule_deleted'
+      when new.enabled then 'rule_changed'
+      else 'rule_disabled'
+    end
+  where i.rule_id = old.rule_id and i.resolved_at is null
+    -- If the tenant is deleted, its incidents are deleted, too.
+    and exists (select from logloom.tenants t where t.tenant_id = i.tenant_id);
+  delete from logloom_private.alert_states a where a.rule_id = old.rule_id;
+  return case tg_op when 'DELETE' then old else new end;
 end;
 $function$;
 
@@ -11432,10 +11463,19 @@ CREATE OR REPLACE FUNCTION logloom_private.end_silences_of_rule()
   AS $function$
 -- definer because no API role writes silences, which stop messages to others
 begin
-  update logloom.alert_silences s
-  set expired_at = now(), expired_by = logloom_private.actor()
-  where s.tenant_id = old.tenant_id and s.rule_id = old.rule_id and s.expired_at is null
-    and coalesce(s.ends_at, 'infinity') > now();
+  with ended as (
+    update logloom.alert_silences s
+    set expired_at = now(), expired_by = logloom_private.actor()
+    where s.tenant_id = old.tenant_id and s.rule_id = old.rule_id and s.expired_at is null
+      and coalesce(s.ends_at, 'infinity') > now()
+    returning s.*
+  )
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  select
+    e.tenant_id, logloom_private.actor(), 'alert_silence.expired', e.silence_id::text,
+    jsonb_build_object('rule_id', e.rule_id, 'ends_at', e.ends_at)
+  from ended e
+  join logloom.tenants t on t.tenant_id = e.tenant_id;
   return null;
 end;
 $function$;
@@ -13357,7 +13397,7 @@ begin
         h.window_end = p_window.window_end
         or not v_end_was_told
         and (h.silence_id is null or v_silence_id is not null)
-        and h.window_end > p_window.window_end - v_cooldown
+        and h.window_end > greatest(p_window.window_end - v_cooldown, p_rule.asked_at)
         and h.window_end < p_window.window_end + v_cooldown
       )
   ) then
@@ -14881,6 +14921,35 @@ begin
       'customer', logloom_private.customer_of_view(h.view_id)
     )
   from held h;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.hold_rules_of_view (
+  p_tenant_id text,
+  p_view_id   uuid
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_deadline constant timestamptz := clock_timestamp() + interval '5 s';
+begin
+  loop
+    begin
+      perform
+      from logloom.alert_rules r
+      join logloom.log_views v on v.tenant_id = r.tenant_id and v.view_id = r.view_id
+      where r.tenant_id = p_tenant_id and p_view_id in (v.view_id, v.parent_view_id) and r.enabled
+      for no key update of r nowait;
+      return;
+    exception when lock_not_available then
+      if clock_timestamp() > v_deadline then
+        perform logloom_private.refuse_for_now(5, 'portal.round_is_running');
+      end if;
+      perform pg_sleep(0.05);
+    end;
+  end loop;
 end;
 $function$;
 

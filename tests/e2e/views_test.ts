@@ -131,3 +131,30 @@ Deno.test("a viewer reads in the view by every protocol, and can do nothing else
     [409, `The view is in use: API key dashboard, member ${id}`],
   );
 });
+
+Deno.test("a view changes during a round of alerts, but not while its rules are judged", async () => {
+  const { token } = await newTenant("view-round");
+  const client = clientOf(token);
+  const { view_id } = await client.call("create_log_view", { p_name: "v", p_query_dsl: "env:a" });
+  const { rule_id } = await client.call("create_alert_rule", {
+    p_name: "r",
+    p_query_dsl: "*",
+    p_threshold: 1e9,
+    p_comparison: "gt",
+    p_window_minutes: 5,
+    p_cooldown_minutes: 0,
+    p_enabled: true,
+    p_view_id: view_id,
+  });
+  await using db = openDatabase();
+  const change = (query: string) =>
+    rpc(token, "update_log_view", { p_view_id: view_id, p_query_dsl: query });
+  await db.begin(async (round) => {
+    await round`select pg_advisory_xact_lock(logloom_private.lock_key('alerts'))`;
+    assert.equal((await change("env:b")).status, 200);
+    await round`select from logloom.alert_rules where rule_id = ${rule_id} for update`;
+    const refused = await change("env:c");
+    assert.deepEqual([refused.status, refused.headers.get("retry-after")], [429, "5"]);
+  });
+  assert.equal((await change("env:c")).status, 200);
+});

@@ -91,10 +91,19 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role writes silences, which stop messages to others
 begin
-  update logloom.alert_silences s
-  set expired_at = now(), expired_by = logloom_private.actor()
-  where s.tenant_id = old.tenant_id and s.rule_id = old.rule_id and s.expired_at is null
-    and coalesce(s.ends_at, 'infinity') > now();
+  with ended as (
+    update logloom.alert_silences s
+    set expired_at = now(), expired_by = logloom_private.actor()
+    where s.tenant_id = old.tenant_id and s.rule_id = old.rule_id and s.expired_at is null
+      and coalesce(s.ends_at, 'infinity') > now()
+    returning s.*
+  )
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  select
+    e.tenant_id, logloom_private.actor(), 'alert_silence.expired', e.silence_id::text,
+    jsonb_build_object('rule_id', e.rule_id, 'ends_at', e.ends_at)
+  from ended e
+  join logloom.tenants t on t.tenant_id = e.tenant_id;
   return null;
 end;
 $$;

@@ -119,7 +119,7 @@ as $$
 begin
   update logloom.alert_incidents i
   set
-    resolved_at = now(),
+    resolved_at = greatest(now(), i.opened_at),
     resolution = case
       when tg_op = 'DELETE' then 'rule_deleted'
       when new.enabled then 'rule_changed'
@@ -160,6 +160,35 @@ begin
     logloom_private.restore_lock_wait(v_wait);
 exception when lock_not_available then
   perform logloom_private.refuse_for_now(5, 'portal.round_is_running');
+end;
+$$;
+
+-- Locks the enabled rules of a view, also those of customers, so that no alert round judges them
+-- meanwhile. Waits without a lock, because a round locks rules in another order. PT429 after 5
+-- seconds.
+create function logloom_private.hold_rules_of_view(p_tenant_id text, p_view_id uuid)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_deadline constant timestamptz := clock_timestamp() + interval '5 s';
+begin
+  loop
+    begin
+      perform
+      from logloom.alert_rules r
+      join logloom.log_views v on v.tenant_id = r.tenant_id and v.view_id = r.view_id
+      where r.tenant_id = p_tenant_id and p_view_id in (v.view_id, v.parent_view_id) and r.enabled
+      for no key update of r nowait;
+      return;
+    exception when lock_not_available then
+      if clock_timestamp() > v_deadline then
+        perform logloom_private.refuse_for_now(5, 'portal.round_is_running');
+      end if;
+      perform pg_sleep(0.05);
+    end;
+  end loop;
 end;
 $$;
 

@@ -1,7 +1,7 @@
 -- Fires an alert for a window in which the rule's condition held. Returns false if the window is
 -- within the cooldown or fired before. The cooldown ends early if a message announced the
--- incident's end. A silenced alert has no cooldown after its silence. p_silences: the tenant's
--- silences in force at p_now.
+-- incident's end, or if the rule changed. A silenced alert has no cooldown after its silence.
+-- p_silences: the tenant's silences in force at p_now.
 create function logloom_private.fire_alert(
   p_rule logloom.alert_rules,
   p_window logloom_private.alert_window,
@@ -32,7 +32,7 @@ begin
         h.window_end = p_window.window_end
         or not v_end_was_told
         and (h.silence_id is null or v_silence_id is not null)
-        and h.window_end > p_window.window_end - v_cooldown
+        and h.window_end > greatest(p_window.window_end - v_cooldown, p_rule.asked_at)
         and h.window_end < p_window.window_end + v_cooldown
       )
   ) then

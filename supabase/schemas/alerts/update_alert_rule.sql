@@ -85,6 +85,7 @@ begin
       else r.held_at
     end,
     paused_at = case when p_enabled is not true then r.paused_at end,
+    last_error = case when not (p_enabled and r.paused_at is not null) then r.last_error end,
     notification_destinations = case
       when p_notification_destinations is null then r.notification_destinations
       else logloom_private.distinct_destinations(p_notification_destinations)
@@ -107,7 +108,8 @@ begin
         and r.baseline_days is not distinct from v_row.baseline_days
         and r.enabled >= coalesce(p_enabled, r.enabled)
         then r.asked_at
-      else now()
+      -- Not now(): an incident may have ended since this transaction began.
+      else greatest(r.asked_at, clock_timestamp())
     end
   where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
   returning r.* into v_row;

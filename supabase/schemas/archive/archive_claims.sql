@@ -19,6 +19,10 @@ declare
   v_note text;
   v_work jsonb;
 begin
+  -- Comes first: a settlement that commits after the bucket was read would make the work wrong.
+  if exists (select from logloom_private.archive_claims c where c.tenant_id = '') then
+    return null;
+  end if;
   select b.* into v_bucket from logloom_private.archive_bucket b;
   if (v_bucket.bucket, v_bucket.prefix)
     is distinct from (p_settings.archive_bucket, p_settings.archive_prefix)

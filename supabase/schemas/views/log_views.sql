@@ -155,9 +155,9 @@ begin
   v_hidden_fields := logloom_private.checked_hidden_fields(p_hidden_fields);
   v_operations := logloom_private.checked_view_operations(p_operations);
   if num_nonnulls(p_query_dsl, p_hidden_fields) > 0 then
-    perform logloom_private.wait_for_alert_step();
+    perform logloom_private.hold_rules_of_view(v_tenant_id, p_view_id);
   end if;
-  -- No earlier: the step may have fired alerts with the view as it was.
+  -- No earlier: a round may have fired alerts with the view as it was.
   v_now := clock_timestamp();
   update logloom.log_views v
   set

@@ -33,7 +33,7 @@ begin
     p_change
   );
   select r.asked_at into v_asked_at from logloom.alert_rules r;
-  return v_asked_at = now();
+  return v_asked_at >= now();
 end;
 $$;
 

@@ -458,7 +458,7 @@ select is(
 );
 select pg_temp.act_as_postgres();
 
--- A question that changed after the end of an incident gets a new incident, also in the cooldown.
+-- A rule that changed after the end of an incident opens a new one, also in the cooldown of before.
 select pg_temp.rule('asked', 'gt', 1, 1, 5, 'asked') \g /dev/null
 select pg_temp.arrive('14:00:10', 'asked', p_count => 3);
 select pg_temp.round('14:01') \g /dev/null
@@ -472,8 +472,8 @@ select pg_temp.arrive('14:05:10', 'asked', p_count => 4);
 select pg_temp.round('14:06') \g /dev/null
 select is(
   pg_temp.incidents('asked'),
-  array['14:01 1x 3 3 14:01 recovered 14:02', '14:06 1x 4 4 14:06 open'],
-  'an incident of an earlier question is not opened again'
+  array['14:01 1x 3 3 14:01 recovered 14:02', '14:03 1x 4 4 14:06 open'],
+  'a changed rule opens a new incident'
 );
 
 -- Old incidents are deleted.
