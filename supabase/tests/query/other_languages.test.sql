@@ -1,5 +1,5 @@
 begin;
-select plan(209);
+select plan(215);
 
 -- Lists queries of people who know another language. An invalid query gets an error and a hint. A
 -- valid query that means something else here gets a warning.
@@ -309,6 +309,13 @@ insert into mistakes (query, hint) values
   ('rhost=10.1.2.3 uid=0', '@rhost:10.1.2.3 @uid:0'),
   ('level:error|level:warn', 'level:error OR level:warn'),
   ('@bytes:>1000 OR <10', '@bytes:>1000 OR @bytes:<10'),
+  -- A quote that begins no value is dropped, and brackets outside a stage stay open.
+  ('5" disk x', '5 disk x'),
+  ('level:error 27" monitor', 'level:error 27 monitor'),
+  ('"a" b" c', '"a" b c'),
+  ('a "b | count()', 'a b | count()'),
+  ('service:"api', 'service:api'),
+  ('error in foo( by x', 'error in "foo( by x"'),
   -- What a query means is kept, or what it loses is named.
   ('service=web | eval mb=bytes/1024/1024 | stats sum(mb) as t by host | where t>50',
     'service:web | sum(@bytes) as raw by host | math raw / 1024 / 1024 as t | where t > 50'),
