@@ -1,3 +1,4 @@
+import { LogloomError } from "../../read/error.ts";
 import type { Reader } from "../../read/reader.ts";
 import type { AlertRule } from "../../read/types.ts";
 import { jsonOf } from "../../../../../supabase/functions/_shared/exact_numbers.ts";
@@ -307,13 +308,10 @@ function history(cli: Cli): Command {
           return;
         }
         if (options.json) return found.forEach((alert) => console.log(jsonLine(alert)));
-        const names = new Map<string, string>();
-        for await (const { rule_id, name } of reader.list("list_alert_rules", {}, cli)) {
-          names.set(rule_id, name);
-        }
+        const names = await ruleNames(cli, reader);
         const rows = found.map((alert) => [
           alert.triggered_at.slice(0, 19),
-          names.get(alert.rule_id) ?? "a deleted rule",
+          names === undefined ? alert.rule_id : names.get(alert.rule_id) ?? "a deleted rule",
           String(alert.value),
           alert.group ? jsonOf(alert.group) : "-",
           alert.acknowledged ? "acknowledged" : "not acknowledged",
@@ -323,4 +321,18 @@ function history(cli: Cli): Command {
         console.log(columns([head, ...rows]).join("\n"));
       },
     );
+}
+
+/** Returns the names of all rules by id, or nothing if the user may not list rules. */
+async function ruleNames(cli: Cli, reader: Reader): Promise<Map<string, string> | undefined> {
+  const names = new Map<string, string>();
+  try {
+    for await (const { rule_id, name } of reader.list("list_alert_rules", {}, cli)) {
+      names.set(rule_id, name);
+    }
+  } catch (error) {
+    if (!(error instanceof LogloomError) || error.status !== 403) throw error;
+    return undefined;
+  }
+  return names;
 }

@@ -66,3 +66,29 @@ Deno.test("alerts add says which rules stay unchanged, and of which nobody is to
     ["2", false, 0],
   ]);
 });
+
+Deno.test("alerts history shows ids of rules to those who may not list rules", async () => {
+  await using peer = startPeer(({ path }) =>
+    path.endsWith("list_alert_rules")
+      ? Response.json({ code: "PT403", message: "Not allowed" }, { status: 403 })
+      : Response.json([{
+        rule_id: "00000000-0000-4000-8000-000000000001",
+        triggered_at: "2026-11-21T12:00:00.000Z",
+        value: 12,
+        group: null,
+        acknowledged: false,
+        notification_error: null,
+        notification_sent: true,
+      }])
+  );
+  const env = { LOGLOOM_URL: peer.url, LOGLOOM_TOKEN: "t" };
+  const { code, out, err } = await runCommand(["alerts", "history"], env);
+  assert.deepEqual([code, err, out.split("\n")[1].split(/ {2,}/)], [0, "", [
+    "2026-11-21T12:00:00",
+    "00000000-0000-4000-8000-000000000001",
+    "12",
+    "-",
+    "not acknowledged",
+    "sent",
+  ]]);
+});
