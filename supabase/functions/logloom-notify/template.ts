@@ -12,6 +12,9 @@ const maxLength = 65_536;
 const maxSteps = 2_000;
 const maxLookups = 400_000;
 
+/** Stands for null while JSON is rendered. No inserted text has it, since JSON escapes it. */
+const nullMark = "\0";
+
 /** The fault of a template. */
 export class TemplateError extends Error {}
 
@@ -89,10 +92,12 @@ class BoundedWriter extends PlainWriter {
   #steps = 0;
   #inserted = 0;
   readonly #escape: (text: string) => string;
+  readonly #null: string;
 
-  constructor(escape: (text: string) => string) {
+  constructor(escape: (text: string) => string, ofNull: string) {
     super();
     this.#escape = escape;
+    this.#null = ofNull;
   }
 
   override renderTokens(...given: unknown[]): string {
@@ -104,7 +109,8 @@ class BoundedWriter extends PlainWriter {
 
   override escapedValue([, name]: [string, string], context: Context): string {
     const value = context.lookup(name);
-    if (value === null || value === undefined) return "";
+    if (value === null) return this.#null;
+    if (value === undefined) return "";
     const text = this.#escape(typeof value === "object" ? JSON.stringify(value) : `${value}`);
     // Counts each inserted text at once: a long list that is named many times would fill the memory otherwise.
     this.#inserted += text.length;
@@ -122,8 +128,10 @@ export function renderTemplate({ text, type }: Template, payload: Payload): stri
   const isJson = type === "json";
   let rendered: string;
   try {
-    rendered = new BoundedWriter(isJson ? escapeJson : (value) => value)
+    rendered = new BoundedWriter(isJson ? escapeJson : (value) => value, isJson ? nullMark : "")
       .render(text ?? "", new DataContext(viewOf(payload)), {});
+    if (isJson) rendered = withNulls(rendered);
+    if (rendered.length > maxLength) throw tooLong();
   } catch (error) {
     if (error instanceof TemplateError) throw error;
     // The error's message quotes only the template.
@@ -141,6 +149,14 @@ export function renderTemplate({ text, type }: Template, payload: Payload): stri
 
 function escapeJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
+}
+
+/** Writes each mark as null. Within a string it becomes nothing. */
+function withNulls(json: string): string {
+  return json.replaceAll(
+    /"(?:[^"\\]|\\.)*"?|\0/gs,
+    (found) => found === nullMark ? "null" : found.replaceAll(nullMark, ""),
+  );
 }
 
 /** The names that a template can use. */

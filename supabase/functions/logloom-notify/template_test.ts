@@ -35,6 +35,19 @@ Deno.test("a template can use all parts of an alert", () => {
   assert.equal(plain("{{rule.name}}: {{value}}"), "Too many errors: 12");
 });
 
+Deno.test("a value of null is null in JSON, and nothing within a text", () => {
+  const alerts = [{ alert_id: null, group: null, value: null }];
+  const payload = samplePayload({ value: null, alerts });
+  assert.deepEqual(
+    json(
+      `{"value": {{value}}, "all": [{{#alerts}}{{value}}{{/alerts}}], "text": "\\"{{value}}\\""}`,
+      payload,
+    ),
+    { value: null, all: [null], text: '""' },
+  );
+  assert.equal(plain("{{rule.name}}: {{value}}", payload), "Too many errors: ");
+});
+
 Deno.test("no log text can end a JSON string, whatever the template says", () => {
   for (const tag of ["{{msg}}", "{{{msg}}}", "{{&msg}}"]) {
     const made = json(`{"a": [{{#logs}}"${tag}"{{/logs}}]}`, hostilePayload);
