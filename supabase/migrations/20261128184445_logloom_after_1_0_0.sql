@@ -36517,18 +36517,20 @@ begin
   v_source := regexp_replace(v_source, e'/\x01i:', e'\x01(?i)', 'g');
   v_source := regexp_replace(v_source, e'/\x01:', e'\x01', 'g');
   v_source := translate(v_source, '“”„‟«»＂：‘‚’‹', '""""""":""""');
-  -- Closes the last quote, and the brackets of an aggregate. Ignores a quote before a stage.
+  -- Closes the last quote if it begins a value, and the brackets of an aggregate. Below, another
+  -- quote that is not closed is a blank.
   v_source := regexp_replace(
-    v_source, '^((?:[^"\\]|\\.|"(?:[^"\\]|\\.)*")*"[^"''|\\]*[^"''|\\ ]) *$', '\1"'
+    v_source,
+    '^((?:(?:[^"\\]|\\.|"(?:[^"\\]|\\.)*")*[\s(:=~-])?"[^"''|\\]*[^"''|\\ ]) *$', '\1"'
   );
-  v_source := regexp_replace(v_source, '(\w\()(\s+by\s[^()]+)$', '\1)\2');
+  v_source := regexp_replace(v_source, '(\|[^|]*\w\()(\s+by\s[^()"''`]+)$', '\1)\2');
   select
     array_agg(m.match[2] order by m.n) filter (where m.match[2] <> '"'),
     array_agg(m.match[1] = '' and m.n > 1 order by m.n) filter (where m.match[2] <> '"')
   into v_state.texts, v_state.glued
   from regexp_matches(
     v_source,
-    '([ \t\r\n\u00a0]*)('
+    '((?:[ \t\r\n\u00a0]|"(?!(?:[^"\\]|\\.)*"))*)('
       || '\x01[^\x01]*\x01|"(?:[^"\\]|\\.)*"|''(?:[^''\\]|\\.|'''')*''|`[^`]*`'
       || '|(?:-?@|-?attrs\.)(?:[[:alnum:]_.-]*"(?:[^"\\]|\\.)*"[[:alnum:]_.-]*)+'
       || '|[=!]=?=|[=!]~|<>|[<>]=?|:=|=|\|[=~>]|&&|\|\||\.\.|~|[][(){}|,;:!]'
