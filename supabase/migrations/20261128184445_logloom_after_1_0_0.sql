@@ -36517,8 +36517,7 @@ begin
   v_source := regexp_replace(v_source, e'/\x01i:', e'\x01(?i)', 'g');
   v_source := regexp_replace(v_source, e'/\x01:', e'\x01', 'g');
   v_source := translate(v_source, '“”„‟«»＂：‘‚’‹', '""""""":""""');
-  -- Closes the last quote if it begins a value, and the brackets of an aggregate. Below, another
-  -- quote that is not closed is a blank.
+  -- Closes the last quote if it begins a value, and an aggregate. Other open quotes are blanks.
   v_source := regexp_replace(
     v_source,
     '^((?:(?:[^"\\]|\\.|"(?:[^"\\]|\\.)*")*[\s(:=~-])?"[^"''|\\]*[^"''|\\ ]) *$', '\1"'

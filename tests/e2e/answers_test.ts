@@ -26,7 +26,7 @@ Deno.test("answers match the client's types, and are null only where the types a
   // The documented answers are real ones, which another test checks.
   const documented = (await examples()).map((one): Answered => [one.operation, one.response]);
   const answers = [...documented, ...await answersWithNulls(db, await newTenant("answers"))];
-  const head = 'import type { AnswerOf } from "../../packages/logloom/src/read.ts";\n';
+  const head = 'import type { AnswerOf } from "../packages/logloom/src/read.ts";\n';
   const uses = answers.map(([operation, answer]) =>
     `void (${JSON.stringify(answer)} satisfies AnswerOf<"${operation}">);`
   );
@@ -218,7 +218,7 @@ function objectsIn(value: unknown): Record<string, unknown>[] {
 
 /** Returns the compiler's errors for a module. */
 async function complaints(text: string): Promise<string> {
-  const path = `${checkout}/tests/e2e/.answers_${Deno.pid}.ts`;
+  const path = `${checkout}/.logloom/answers_${Deno.pid}.ts`;
   await Deno.writeTextFile(path, text);
   try {
     const { stderr } = await new Deno.Command(Deno.execPath(), {
